@@ -21,8 +21,8 @@ export PIP_ROOT_USER_ACTION := ignore
 say = @printf '\n=== %s\n' '$(1)'
 
 .NOTPARALLEL:
-.PHONY: help demo test test-py test-c test-asan test-ubsan test-simd test-debug lint format bench \
-    build clean
+.PHONY: help demo test test-py test-doc test-c test-asan test-ubsan test-simd test-debug lint format \
+    bench build clean
 
 help: ## list these targets
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 14
@@ -35,7 +35,7 @@ demo: build ## set up, build, and count a generated MediaWiki History dump
 	$(call say,python -m goblin count build/demo/pages.tsv.bz2)
 	@$(BIN)/python -m goblin count build/demo/pages.tsv.bz2
 
-test: lint test-c test-debug test-simd test-py ## set up, build, and run every test
+test: lint test-c test-doc test-debug test-simd test-py ## set up, build, and run every test
 
 $(READY): pyproject.toml
 	$(call say,Setting up: system packages)
@@ -50,11 +50,13 @@ $(READY): pyproject.toml
 build: $(READY) ## build the extension in place
 	@$(BIN)/python setup.py -q build_ext --inplace
 
-test-py: build ## doctests, then all Python tests on the widest SIMD path
+test-py: build ## all Python tests, on the widest SIMD path
+	$(call say,Python tests: release build with $(WIDEST) kernels)
+	@GOBLIN_SIMD=$(WIDEST) $(BIN)/pytest
+
+test-doc: build ## the examples in docstrings, docs and README
 	$(call say,Doctests)
 	@$(BIN)/pytest -q --doctest-modules --doctest-glob='*.md' goblin docs README.md
-	$(call say,Python tests: release build with $(WIDEST) kernels)
-	@GOBLIN_SIMD=$(WIDEST) $(BIN)/pytest -q
 
 test-simd: build ## property tests under each narrower SIMD path (test-py takes the widest)
 	@$(if $(filter avx2,$(SIMD)),,echo 'This CPU has no AVX2: that path is not tested here.')
@@ -65,7 +67,7 @@ test-simd: build ## property tests under each narrower SIMD path (test-py takes 
 test-debug: $(READY) ## unit and property tests with assertions, validating after each mutation
 	$(call say,Debug build: unit and property tests)
 	@GOBLIN_DEBUG=1 $(call BUILD,debug)
-	@PYTHONPATH=build/debug/lib $(BIN)/pytest -q tests/unit tests/property
+	@PYTHONPATH=$(CURDIR)/build/debug/lib $(BIN)/pytest -q tests/unit tests/property
 
 test-c: $(READY) ## C unit tests under the address and undefined-behaviour sanitizers
 	$(call say,C unit tests: address and undefined-behaviour sanitizers)
@@ -76,7 +78,7 @@ test-c: $(READY) ## C unit tests under the address and undefined-behaviour sanit
 test-asan: $(READY) ## Python tests on an extension built with the address sanitizer
 	$(call say,Address sanitizer: Python tests)
 	@GOBLIN_DEBUG=1 GOBLIN_SANITIZE=address,undefined $(call BUILD,asan)
-	@PYTHONPATH=build/asan/lib PYTHONMALLOC=malloc ASAN_OPTIONS=detect_leaks=0 \
+	@PYTHONPATH=$(CURDIR)/build/asan/lib PYTHONMALLOC=malloc ASAN_OPTIONS=detect_leaks=0 \
 	    LD_PRELOAD="$$($${CC:-cc} -print-file-name=libasan.so) \
 	    $$($${CC:-cc} -print-file-name=libstdc++.so.6)" \
 	    $(BIN)/pytest -q tests/unit tests/property tests/adversarial --ignore=tests/unit/test_build.py
@@ -84,7 +86,7 @@ test-asan: $(READY) ## Python tests on an extension built with the address sanit
 test-ubsan: $(READY) ## Python tests on an extension built with the undefined-behaviour sanitizer
 	$(call say,Undefined-behaviour sanitizer: Python tests)
 	@GOBLIN_DEBUG=1 GOBLIN_SANITIZE=undefined $(call BUILD,ubsan)
-	@PYTHONPATH=build/ubsan/lib $(BIN)/pytest -q tests/unit tests/property tests/adversarial
+	@PYTHONPATH=$(CURDIR)/build/ubsan/lib $(BIN)/pytest -q tests/unit tests/property tests/adversarial
 
 lint: build ## ruff, mypy, clang-format
 	$(call say,Lint)
