@@ -18,6 +18,24 @@ void gob_index_free(gob_index *ix, gob_alloc *a)
     ix->live = 0;
 }
 
+gob_status gob_index_copy(gob_index *dst, gob_alloc *a, const gob_index *src)
+{
+    gob_status status = gob_pages_copy(&dst->pages, a, &src->pages);
+    if (status == GOB_OK && src->table.live != 0) {
+        status = gob_table_rehash(&dst->table, a, src->table.live, false);
+    }
+    if (status != GOB_OK) {
+        gob_index_free(dst, a);
+        return status;
+    }
+    for (size_t slot = 0; (slot = gob_table_next(&src->table, slot)) != GOB_NO_SLOT; slot++) {
+        gob_table_insert(&dst->table, gob_table_member(&src->table, slot),
+                         gob_table_score(&src->table, slot));
+    }
+    dst->live = src->live;
+    return GOB_OK;
+}
+
 double gob_index_get(const gob_index *ix, int64_t member)
 {
     const gob_page_ref *ref = gob_pages_find(&ix->pages, gob_page_number(member));
@@ -285,6 +303,13 @@ static size_t dir_places(const gob_pages *p)
     return p->bits == 0 ? 0 : (size_t)1 << p->bits;
 }
 
+/* Where a pass over the directory goes on: where a page has left, another may have moved in, and a
+ * directory that has shrunk since it had 2**bits places is passed over again. */
+static size_t next_place(const gob_pages *p, size_t at, bool left, unsigned bits)
+{
+    return bits != p->bits ? 0 : left ? at : at + 1;
+}
+
 void gob_index_end(gob_index *ix, gob_alloc *a)
 {
     ix->pages.hold = false;
@@ -293,8 +318,9 @@ void gob_index_end(gob_index *ix, gob_alloc *a)
         if (ref->page != NULL) {
             ref->page->young = false;
         }
-        /* A page that leaves may let others move into its place, or shrink the directory. */
-        at = ref->page != NULL && settle_page(ix, a, ref) ? 0 : at + 1;
+        unsigned bits = ix->pages.bits;
+        bool left = ref->page != NULL && settle_page(ix, a, ref);
+        at = next_place(&ix->pages, at, left, bits);
     }
     settle_table(ix, a);
 }
@@ -303,12 +329,12 @@ void gob_index_dissolve_young(gob_index *ix, gob_alloc *a)
 {
     for (size_t at = 0; at < dir_places(&ix->pages);) {
         gob_page_ref *ref = &ix->pages.dir[at];
-        if (ref->page != NULL && ref->page->young) {
+        unsigned bits = ix->pages.bits;
+        bool left = ref->page != NULL && ref->page->young;
+        if (left) {
             empty_page(ix, a, ref);
-            at = 0;
-        } else {
-            at++;
         }
+        at = next_place(&ix->pages, at, left, bits);
     }
 }
 
@@ -415,6 +441,7 @@ gob_status gob_index_increment_many(gob_index *ix, gob_alloc *a, const int64_t *
                     continue;
                 }
             }
+            j->done = at + start + i;
             const gob_page_ref *dir = ix->pages.dir;
             double old = gob_index_get(ix, member);
             GOB_TRY(increment(ix, a, member, by, j, at + start + i, &sum));
@@ -425,6 +452,7 @@ gob_status gob_index_increment_many(gob_index *ix, gob_alloc *a, const int64_t *
             }
         }
     }
+    j->done = at + n;
     return GOB_OK;
 }
 

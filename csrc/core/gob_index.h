@@ -19,6 +19,9 @@ typedef struct gob_index {
 void gob_index_init(gob_index *ix, unsigned member_bytes, unsigned score_bytes, uint64_t seed);
 void gob_index_free(gob_index *ix, gob_alloc *a);
 
+/* dst, initialised and empty, becomes a copy with a table of its own seed. */
+gob_status gob_index_copy(gob_index *dst, gob_alloc *a, const gob_index *src);
+
 /* The score, or GOB_ABSENT. */
 double gob_index_get(const gob_index *ix, int64_t member);
 

@@ -8,7 +8,7 @@
 
 #include "gob_compiler.h"
 
-enum { GOB_PACK_SLACK = 7 };
+enum { GOB_PACK_SLACK = 8 };
 
 /* The width that holds every value of up to `width` bits. */
 GOB_INLINE unsigned gob_pack_bits(unsigned width)

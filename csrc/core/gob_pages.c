@@ -444,6 +444,43 @@ void gob_pages_drop(gob_pages *p, gob_alloc *a, gob_page_ref *ref)
     }
 }
 
+static gob_page *page_copy(const gob_pages *p, gob_alloc *a, const gob_page *page)
+{
+    size_t bytes = offsetof(gob_page, codes) + codes_bytes(page->width);
+    gob_page *copy = gob_malloc(a, bytes);
+    uint8_t *patch = page->capacity == 0 ? NULL : gob_malloc(a, patch_bytes(p, page->capacity));
+    if (copy == NULL || (patch == NULL && page->capacity != 0)) {
+        gob_free(a, copy, copy == NULL ? 0 : bytes);
+        gob_free(a, patch, patch == NULL ? 0 : patch_bytes(p, page->capacity));
+        return NULL;
+    }
+    memcpy(copy, page, bytes);
+    copy->patch = patch;
+    if (patch != NULL) {
+        memcpy(patch, page->patch, patch_bytes(p, page->capacity));
+    }
+    return copy;
+}
+
+gob_status gob_pages_copy(gob_pages *dst, gob_alloc *a, const gob_pages *src)
+{
+    if (src->count == 0) {
+        return GOB_OK;
+    }
+    GOB_TRY(dir_resize(dst, a, src->bits));
+    for (size_t at = 0; at < (size_t)1 << src->bits; at++) {
+        if (src->dir[at].page != NULL) {
+            gob_page *copy = page_copy(src, a, src->dir[at].page);
+            if (copy == NULL) {
+                return GOB_NOMEM;
+            }
+            *dir_place(dst, src->dir[at].number) = (gob_page_ref){src->dir[at].number, copy};
+            dst->count++;
+        }
+    }
+    return GOB_OK;
+}
+
 size_t gob_pages_bytes(const gob_pages *p)
 {
     size_t bytes = dir_bytes(p->bits);

@@ -41,6 +41,9 @@ typedef struct gob_pages {
 void gob_pages_init(gob_pages *p, unsigned score_bytes, uint64_t seed);
 void gob_pages_free(gob_pages *p, gob_alloc *a);
 
+/* dst, initialised and empty, becomes a copy. On GOB_NOMEM it can only be freed. */
+gob_status gob_pages_copy(gob_pages *dst, gob_alloc *a, const gob_pages *src);
+
 GOB_INLINE int64_t gob_page_number(int64_t member)
 {
     return member >> GOB_PAGE_BITS;

@@ -142,19 +142,6 @@ typedef struct gob_memory {
 /* Live bytes by part; together they are alloc.live. */
 gob_memory gob_zset_memory(const gob_zset *z);
 
-typedef struct gob_digest {
-    uint64_t ordered[2]; /* low, high: XXH3-128 of the 16-byte entries (member, score), in order */
-    uint64_t mapping[2]; /* sum modulo 2**128 of each entry's XXH3-128 */
-    double total;        /* exact sum of the scores, rounded once */
-} gob_digest;
-
-/* A digest under way, so that the caller can pause between steps. */
-typedef struct gob_digester gob_digester;
-gob_digester *gob_digester_new(gob_zset *z); /* needs a synced order; NULL when memory runs out */
-/* Takes up to n further entries in; false when none were left. The set must not have changed. */
-bool gob_digester_step(gob_digester *d, const gob_zset *z, size_t n);
-void gob_digester_finish(gob_digester *d, gob_zset *z, gob_digest *out); /* frees d */
-
 bool gob_zset_validate(const gob_zset *z, const char **why);
 
 #endif
