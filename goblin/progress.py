@@ -17,14 +17,12 @@ _SECONDS_BETWEEN_LINES = 0.2
 
 
 @contextmanager
-def track(
-    setting: Progress, total: int | None, unit: str, description: str
-) -> Iterator[Advance]:
+def track(setting: Progress, total: int | None, unit: str, description: str) -> Iterator[Advance]:
     """Give a function `advance(n)` that reports n more units done of `total` (None: unknown).
 
-    `setting` is "auto" (a bar on a terminal or in a notebook only), True, False or None, or a callable that
-    gets `(done, total)` after each step. Nothing is ever written to standard output. ValueError for any
-    other setting. O(1) a step.
+    `setting` is "auto" (a bar on a terminal or in a notebook only), True, False or None, or a
+    callable that gets `(done, total)` after each step. Nothing is ever written to standard output.
+    ValueError for any other setting. O(1) a step.
 
     >>> with track(lambda done, total: print(done, "of", total), 5, "member", "adding") as advance:
     ...     advance(2)
@@ -75,9 +73,7 @@ def _bar(total: int | None, unit: str, description: str) -> Iterator[Advance]:
         with _lines(total, unit, description) as advance:
             yield advance
         return
-    with tqdm(
-        total=total, unit=unit, desc=description, unit_scale=True, file=sys.stderr
-    ) as bar:
+    with tqdm(total=total, unit=unit, desc=description, unit_scale=True, file=sys.stderr) as bar:
         yield bar.update
 
 

@@ -17,12 +17,14 @@ __all__ = ["CommandBatch", "CommandReader", "commands"]
 def commands(paths: TraceFile | Iterable[TraceFile]) -> CommandReader:
     """Read files of `ZADD` and `ZINCRBY` commands as an iterator of batches.
 
-    Commands are lines with Redis' quoting, or RESP arrays of strings; the file may be bzip2. A batch is a run
-    of commands of one verb and key: `op` ("ZADD" or "ZINCRBY"), `key` (bytes), `members` (object array of
-    bytes as written), `scores` (float64, by Redis' rules of float text). Time O(bytes), memory O(block).
+    Commands are lines with Redis' quoting, or RESP arrays of strings; the file may be bzip2. A
+    batch is a run of commands of one verb and key: `op` ("ZADD" or "ZINCRBY"), `key` (bytes),
+    `members` (object array of bytes as written), `scores` (float64, by Redis' rules of float text).
+    Time O(bytes), memory O(block).
 
-    Raises FileNotFoundError for a missing file and, once the commands before it are delivered, TraceError for
-    other commands, options such as NX, wrong arguments, and files that are cut or damaged.
+    Raises FileNotFoundError for a missing file and, once the commands before it are delivered,
+    TraceError for other commands, options such as NX, wrong arguments, and files that are cut or
+    damaged.
 
     >>> import io
     >>> for batch in commands(io.BytesIO(b"ZINCRBY edits 1 12\\nZINCRBY edits 2 '1 3'\\n")):
@@ -73,7 +75,8 @@ class CommandBatch(Batch):
         """Members as int64 array, or None where one is not spelled as int64 prints. O(n).
 
         >>> import io
-        >>> [batch.int_members() for batch in commands(io.BytesIO(b"ZADD a 1 7 2 -3\\nZADD b 1 07"))]
+        >>> lines = b"ZADD a 1 7 2 -3\\nZADD b 1 07"
+        >>> [batch.int_members() for batch in commands(io.BytesIO(lines))]
         [array([ 7, -3]), None]
         """
         integers = np.empty(len(self), dtype=np.int64)
@@ -103,7 +106,9 @@ class CommandReader(Reader[CommandBatch]):
         # A newline ends a last line; a RESP array has an end of its own, so it stays cut.
         return block if block.startswith(b"*") else block + b"\n"
 
-    def _read_block(self, block: bytes, at: int) -> tuple[int, int, CommandBatch | None, str | None]:
+    def _read_block(
+        self, block: bytes, at: int
+    ) -> tuple[int, int, CommandBatch | None, str | None]:
         self._resize(len(block))
         step, lines, op, pairs, fault = _core.read_commands(
             block, at, self._text, self._stops, self._scores

@@ -136,5 +136,5 @@ class Reader(Iterator[B], Generic[B]):
         return block + b"\n"
 
     def _read_block(self, block: bytes, at: int) -> tuple[int, int, B | None, str | None]:
-        """Read whole records from block[at:]: bytes and lines taken, a batch, what stands in the way."""
+        """Read whole records from block[at:]: bytes and lines taken, a batch, a fault."""
         raise NotImplementedError

@@ -11,7 +11,7 @@ from typing import BinaryIO
 from ..errors import TraceError
 
 BLOCK = 1 << 22
-"""Bytes asked for at a time: large enough to hide the cost of a call, small enough to stay in cache."""
+"""Bytes asked for at a time: enough to hide the cost of a call, and they stay in cache."""
 
 _COMPRESSED_BLOCK = 1 << 18
 _DECODED_PIECE = 1 << 16  # what a damaged block can take with it of the sound data before
@@ -38,9 +38,9 @@ def size_of(file: TraceFile) -> int | None:
 class Source:
     """One file as a stream of decompressed bytes.
 
-    Compression is told by the first bytes, not by the name. Where compressed data is cut or followed by
-    something else, `read` ends as at the end of the file, and `fault` says why, so that a reader can deliver
-    what came before.
+    Compression is told by the first bytes, not by the name. Where compressed data is cut or
+    followed by something else, `read` ends as at the end of the file, and `fault` says why, so that
+    a reader can deliver what came before.
     """
 
     def __init__(self, file: TraceFile) -> None:
@@ -64,7 +64,9 @@ class Source:
         self._stream_started = False
         if self._decoder is None and self.name.lower().endswith((".bz2", ".zst", ".gz", ".xz")):
             self.close()
-            raise TraceError(f"{self.name}, line 1: the name says compressed, the content is not bzip2")
+            raise TraceError(
+                f"{self.name}, line 1: the name says compressed, the content is not bzip2"
+            )
 
     def close(self) -> None:
         if self._owned:

@@ -1,7 +1,7 @@
 """MediaWiki History dumps: every edit of a wiki as tab-separated rows.
 
-The dumps have no header and changed their columns four times; the layout is told by the width of a file's
-first row, which must also look like one.
+The dumps have no header and changed their columns four times; the layout is told by the width of a
+file's first row, which must also look like one.
 """
 
 from __future__ import annotations
@@ -122,7 +122,7 @@ _COLUMNS_70 = _without(
     "user_is_permanent",
 )
 LAYOUTS = {70: _COLUMNS_70, 74: _COLUMNS_74, 76: _COLUMNS_76, 78: COLUMNS}
-"""Columns by the width of a row: 70 since 2019-09, 74 since 2025-01, 76 since 2025-10, 78 since 2026-05."""
+"""Columns by the width of a row: 70 since 2019, 74 since 2025-01, 76 since 2025-10, then 78."""
 
 _DTYPES: dict[int, Any] = {
     _PAGE_ID: np.int64,
@@ -148,18 +148,19 @@ def history(
     event: str | None = "create",
     progress: Progress = "auto",
 ) -> HistoryReader:
-    """Read the wanted columns of MediaWiki History dumps, `.tsv` or `.tsv.bz2`, as an iterator of batches.
+    """Read columns of MediaWiki History dumps, `.tsv` or `.tsv.bz2`, as an iterator of batches.
 
-    `paths` is one path, "-" for standard input, a binary file object, or an iterable of these. A batch holds
-    one array for each column: int64 (-1 where empty), bool (False where empty), datetime64[us] (NaT where
-    empty), or StringDType with the escapes of tab and line ends undone and bad UTF-8 replaced. Only rows of
-    this `entity` and `event` are read (None: any); where `page_id` is asked for, rows without one are left
-    out. `skipped` counts what was left out: "other entity or event", "no page id", "malformed page id",
-    "malformed <column>". Time O(bytes), memory O(block).
+    `paths` is one path, "-" for standard input, a binary file object, or an iterable of these. A
+    batch holds one array for each column: int64 (-1 where empty), bool (False where empty),
+    datetime64[us] (NaT where empty), or StringDType with the escapes of tab and line ends undone
+    and bad UTF-8 replaced. Only rows of this `entity` and `event` are read (None: any); where
+    `page_id` is asked for, rows without one are left out. `skipped` counts what was left out:
+    "other entity or event", "no page id", "malformed page id", "malformed <column>". Time O(bytes),
+    memory O(block).
 
-    Raises FileNotFoundError for a missing file, ValueError for an unknown column, and, once the rows before
-    it are delivered, TraceError for another width, a first row that is none of a dump, and compressed data
-    that is cut, damaged or followed by something else.
+    Raises FileNotFoundError for a missing file, ValueError for an unknown column, and, once the
+    rows before it are delivered, TraceError for another width, a first row that is none of a dump,
+    and compressed data that is cut, damaged or followed by something else.
 
     >>> import io
     >>> row = ["enwiki", "revision", "create"] + [""] * 20 + ["12"] + [""] * 46
@@ -170,7 +171,9 @@ def history(
     names = (columns,) if isinstance(columns, str) else tuple(columns)
     for name in names:
         if name not in _KINDS:
-            raise ValueError(f"a history dump has no column {name!r}; see goblin.io.mediawiki.COLUMNS")
+            raise ValueError(
+                f"a history dump has no column {name!r}; see goblin.io.mediawiki.COLUMNS"
+            )
     if not names or len(set(names)) != len(names):
         raise ValueError("columns must be at least one, and each only once")
     return HistoryReader(paths, names, entity, event, progress)
