@@ -247,13 +247,15 @@ def test_negative_numbers() -> None:
 
 def test_timestamps_agree_with_numpy() -> None:
     rng = np.random.default_rng(5)
-    first, last = (np.datetime64(day, "us").astype(np.int64) for day in ("0001-01-01", "9999-12-31"))
+    first, last = (
+        np.datetime64(day, "us").astype(np.int64) for day in ("0001-01-01", "9999-12-31")
+    )
     moments = rng.integers(first, last, 3000).astype("datetime64[us]")
-    days = np.array(["2000-02-29", "1900-02-28", "2100-03-01", "0000-02-29", "1970-01-01"], "M8[us]")
+    days = np.array(
+        ["2000-02-29", "1900-02-28", "2100-03-01", "0000-02-29", "1970-01-01"], "M8[us]"
+    )
     moments = np.concatenate([moments, days])
-    rows = [
-        row(page_id="1", event_timestamp=str(moment).replace("T", " ")) for moment in moments
-    ]
+    rows = [row(page_id="1", event_timestamp=str(moment).replace("T", " ")) for moment in moments]
     (batch,) = history(io.BytesIO(b"\n".join(rows)), columns=["event_timestamp"])
     assert np.array_equal(batch.event_timestamp, moments)
 
@@ -389,9 +391,14 @@ def test_missing_file_shows_before_anything_is_read(tmp_path: Path) -> None:
 
 
 def test_standard_input() -> None:
-    code = "from goblin.io import mediawiki as m; print([b.page_id.tolist() for b in m.history('-')])"
+    code = (
+        "from goblin.io import mediawiki as m; print([b.page_id.tolist() for b in m.history('-')])"
+    )
     done = subprocess.run(
-        [sys.executable, "-c", code], input=bz2.compress(edits(4, 5)), capture_output=True, check=True
+        [sys.executable, "-c", code],
+        input=bz2.compress(edits(4, 5)),
+        capture_output=True,
+        check=True,
     )
     assert done.stdout.strip() == b"[[4, 5]]"
     assert done.stderr == b""
