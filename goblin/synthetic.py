@@ -184,7 +184,8 @@ class WikimediaTrace(Iterable[np.ndarray]):
         place = indexes - group * np.uint32(_GROUP_MEMBERS)
         draw = _mix(group, 32, _key(self.seed, "hole", 0)) >> np.uint32(16)
         hole = (draw * np.uint32(_GROUP_IDS)) >> np.uint32(16)
-        return group * np.uint32(_GROUP_IDS) + place + (place >= hole)
+        ids: np.ndarray = group * np.uint32(_GROUP_IDS) + place + (place >= hole)
+        return ids
 
 
 def _edit_counts(members: int, seed: int) -> tuple[np.ndarray, np.ndarray]:

@@ -87,7 +87,8 @@ def test_quoting_by_the_rules_of_redis(written: bytes, member: bytes) -> None:
 
 @pytest.mark.parametrize(
     "line",
-    [b'ZADD k 1 "a', b"ZADD k 1 'a", b'ZADD k 1 "a"b', b"ZADD k 1 'a'b", b'ZADD k 1 "a\\"', b'ZADD "'],
+    [b'ZADD k 1 "a', b"ZADD k 1 'a", b'ZADD k 1 "a"b', b"ZADD k 1 'a'b", b'ZADD k 1 "a\\"',
+     b'ZADD "'],
 )  # fmt: skip
 def test_unbalanced_quotes(line: bytes) -> None:
     assert "<stream>, line 2: unbalanced quotes" in fault_of(b"ZADD k 1 a\n" + line + b"\n")
@@ -204,7 +205,8 @@ def test_a_refused_command_leaves_no_pairs_behind() -> None:
         ("9007199254740993", 9007199254740992.0), (".5", 0.5), ("5.", 5.0), ("+7", 7.0),
         ("0x10", 16.0), ("0X1.8p1", 3.0), ("iNf", math.inf), ("-inf", -math.inf),
         ("+infinity", math.inf), ("-0", -0.0), ("-.5", -0.5), ("007", 7.0), ("0e-999", 0.0),
-        ("0.3333333333333333148", 1 / 3), ("1" + "0" * 300, 1e300), ("123456789012345.6", 123456789012345.6),
+        ("0.3333333333333333148", 1 / 3), ("1" + "0" * 300, 1e300),
+        ("123456789012345.6", 123456789012345.6),
         ("2.2250738585072011e-308", 2.2250738585072011e-308), ("0." + "0" * 320 + "1e10", 1e-311),
     ],
 )  # fmt: skip
@@ -216,7 +218,7 @@ def test_score_text(text: str, value: float) -> None:
 @pytest.mark.parametrize(
     "text",
     ["1e400", "-1e400", "1e-400", '""', '" 1"', '"1 "', "nan", "-nan", "nan(1)", "1_0", "1,5", "1e",
-     "--1", "١", ".", "-", "+", "1.2.3", "0x", "1f", "infin", "1e5x", "0x1p-9999", "1\x00",
+     "--1", "\u0661", ".", "-", "+", "1.2.3", "0x", "1f", "infin", "1e5x", "0x1p-9999", "1\x00",
      "1" + "0" * 400],
 )  # fmt: skip
 def test_text_that_is_no_score(text: str) -> None:
@@ -236,20 +238,18 @@ def test_random_scores_are_rounded_as_python_does(spelling: str) -> None:
     assert [score.hex() for score in scores] == [float(text).hex() for text in texts]
 
 
-@pytest.mark.parametrize("name", ["de_DE.UTF-8", "fr_FR.UTF-8", "de_DE"])
-def test_scores_do_not_depend_on_the_locale(name: str) -> None:
+def test_scores_do_not_depend_on_the_locale() -> None:
+    """In German numbers the decimal point is a comma."""
     code = (
         "import io, locale, sys\n"
-        "try: locale.setlocale(locale.LC_ALL, sys.argv[1])\n"
+        "try: locale.setlocale(locale.LC_ALL, 'de_DE.UTF-8')\n"
         "except locale.Error: sys.exit(77)\n"
         "from goblin.io import commands\n"
         "print([b.scores.tolist() for b in commands(io.BytesIO(b'ZADD k 1.25e3 a 0.5 b'))])\n"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code, name], capture_output=True, text=True, check=False
-    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     if done.returncode == 77:
-        pytest.skip(f"the locale {name} is not installed")
+        pytest.skip("the locale de_DE.UTF-8 is not installed")
     assert done.stdout == "[[1250.0, 0.5]]\n"
 
 

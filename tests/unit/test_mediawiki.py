@@ -176,7 +176,7 @@ def test_ids_are_exact(page: int) -> None:
 @pytest.mark.parametrize(
     "text",
     ["12.0", "1e3", " 7", "7 ", "null", "\\N", "-1", "-0", "+5", "007", "00", "nan", "0x10", "1_0",
-     "9223372036854775808", "18446744073709551617", "1" * 200, "١"],
+     "9223372036854775808", "18446744073709551617", "1" * 200, "\u0661"],
 )  # fmt: skip
 def test_malformed_ids_are_counted(text: str) -> None:
     reader = history(io.BytesIO(edits(1, text, 2)))
@@ -280,7 +280,8 @@ def test_titles_come_as_written() -> None:
 
 @pytest.mark.parametrize(
     "separator",
-    [b"\x0b", b"\x0c", b"\x1c", b"\x1d", b"\x85", b"\xc2\x85", b"\xe2\x80\xa8", b"\r", b"\x00", b"\xff"],
+    [b"\x0b", b"\x0c", b"\x1c", b"\x1d", b"\x85", b"\xc2\x85", b"\xe2\x80\xa8", b"\r", b"\x00",
+     b"\xff"],
 )  # fmt: skip
 def test_only_a_newline_ends_a_row(separator: bytes) -> None:
     comment = b"left" + separator + b"right"
@@ -343,7 +344,7 @@ def test_legal_wiki_db(wiki: str) -> None:
 
 @pytest.mark.parametrize("entity", ["", "event_entity", "Revision", "edit"])
 def test_illegal_entity(entity: str) -> None:
-    with pytest.raises(TraceError, match="line 1: .* no event_entity"):
+    with pytest.raises(TraceError, match=r"line 1: .* no event_entity"):
         ids_of(row(entity=entity, page_id="1"))
 
 
@@ -538,18 +539,18 @@ def test_long_rows_within_the_bound() -> None:
 
 
 def test_memory_stays_bounded(tmp_path: Path) -> None:
-    """60 MB of rows in a file of some kilobytes."""
+    """30 MB of rows in a file of some kilobytes."""
     path = tmp_path / "a.tsv.bz2"
     chunk = edits(*range(10_000)) * 20
     with bz2.open(path, "wb", compresslevel=9) as file:
-        for _ in range(60_000_000 // len(chunk)):
+        for _ in range(30_000_000 // len(chunk)):
             file.write(chunk)
     tracemalloc.start()
     rows = sum(len(batch) for batch in history(path))
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert rows == 60_000_000 // len(chunk) * 200_000
-    assert peak < 30_000_000
+    assert rows == 30_000_000 // len(chunk) * 200_000
+    assert peak < 24_000_000
 
 
 def test_a_reader_that_is_left_closes_its_file(tmp_path: Path) -> None:

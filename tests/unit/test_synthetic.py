@@ -156,7 +156,7 @@ def test_sizes_that_are_none(members: int) -> None:
 
 
 def test_memory_is_that_of_a_slice() -> None:
-    trace = wikimedia(1_000_000)
+    trace = wikimedia(500_000)
     tracemalloc.start()
     total = sum(len(ids) for ids in trace)
     _, peak = tracemalloc.get_traced_memory()
