@@ -18,7 +18,7 @@ TESTS = Path(__file__).parent
 
 settings.register_profile(
     "dev",
-    max_examples=8,
+    max_examples=25,
     stateful_step_count=30,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
