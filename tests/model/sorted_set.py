@@ -395,7 +395,7 @@ class ModelSortedSet:
         return self._pop([rank])[0]
 
     def remove_by_rank(self, start: int, stop: int) -> int:
-        return len(self._pop(list(range(len(self)))[start:stop]))
+        return len(self._pop(list(range(len(self)))[operator.index(start) : operator.index(stop)]))
 
     def remove_by_score(self, lo: Any, hi: Any, *, closed: str = "both") -> int:
         return len(self._pop(self._within(lo, hi, closed)))

@@ -25,7 +25,7 @@ METHOD = st.sampled_from(METHODS)
 
 
 def draw_pairs(data: Any, layout: Layout) -> tuple[np.ndarray, np.ndarray]:
-    """Members with repeats, and finite scores: a short list or a run with a short list behind it."""
+    """Members with repeats, and finite scores: a short list, or a run and a short list."""
     pairs = data.draw(st.lists(st.tuples(members(layout), FINITE), max_size=40))
     ids = np.array([m for m, _ in pairs], dtype=layout.member)
     values = np.array([s for _, s in pairs], dtype=layout.score)

@@ -1,4 +1,4 @@
-"""Every public operation on the model and on the product, in every order Hypothesis can think of."""
+"""Every public operation on the model and on the product, in any order Hypothesis thinks of."""
 
 from __future__ import annotations
 

@@ -189,8 +189,14 @@ def test_bulk_calls_refuse_what_are_no_members(
     z._validate()
 
 
-@pytest.mark.parametrize("call", [lambda z, s: z.update([7, 8], s), lambda z, s: z.increment_many([7, 8], s),
-                                  lambda z, s: z.subtract([7, 8], s)])  # fmt: skip
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda z, s: z.update([7, 8], s),
+        lambda z, s: z.increment_many([7, 8], s),
+        lambda z, s: z.subtract([7, 8], s),
+    ],
+)
 @pytest.mark.parametrize(
     ("values", "error"),
     [
