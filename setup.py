@@ -1,18 +1,29 @@
 """Builds the one extension module, goblin._core.
 
 Switches, all by environment:
-  GOBLIN_WERROR=1             warnings are errors (the Makefile and CI set it)
+  GOBLIN_WERROR=1             warnings are errors (the Makefile sets it)
   GOBLIN_DEBUG=1              assertions, and a validator run after each mutation
   GOBLIN_SANITIZE=address,..  build with these sanitizers
 """
 
+from __future__ import annotations
+
 import os
+import subprocess
 from pathlib import Path
 
 from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext
 
 INCLUDE_DIRS = ["csrc/core", "csrc/simd", "csrc/py"]
 WARNINGS = ["-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Wvla"]
+# What must compile before anything is built, and the sentence for where it does not.
+PROBES = {
+    "#include <Python.h>": "goblin needs the C headers of Python: install python3-dev (Debian) "
+    "or python3-devel (elsewhere).",
+    "#include <xxhash.h>\n#if XXH_VERSION_NUMBER < 800\n#error\n#endif": "goblin needs the header "
+    "of xxHash 0.8 or newer: install libxxhash-dev (Debian) or xxhash (elsewhere).",
+}
 
 
 def compile_args() -> list[str]:
@@ -28,22 +39,49 @@ def compile_args() -> list[str]:
 
 def sanitize_args() -> list[str]:
     names = os.environ.get("GOBLIN_SANITIZE")
-    return [f"-fsanitize={names}", "-fno-omit-frame-pointer", "-g"] if names else []
+    if not names:
+        return []
+    return [f"-fsanitize={names}", "-fno-sanitize-recover=all", "-fno-omit-frame-pointer", "-g"]
 
 
 def files(pattern: str) -> list[str]:
     return sorted(path.as_posix() for path in Path("csrc").rglob(pattern))
 
 
-setup(
-    ext_modules=[
-        Extension(
-            "goblin._core",
-            sources=files("*.c"),
-            depends=files("*.h"),
-            include_dirs=INCLUDE_DIRS,
-            extra_compile_args=compile_args(),
-            extra_link_args=sanitize_args(),
-        )
-    ]
-)
+class BuildCore(build_ext):
+    """Says in one sentence what is missing, and hands the version to the C code."""
+
+    def build_extensions(self) -> None:
+        for source, sentence in PROBES.items():
+            if not self.compiles(source):
+                raise SystemExit(sentence)
+        for extension in self.extensions:
+            version = self.distribution.get_version()
+            extension.define_macros.append(("GOBLIN_VERSION", f'"{version}"'))
+        super().build_extensions()
+
+    def compiles(self, source: str) -> bool:
+        include = [f"-I{folder}" for folder in self.compiler.include_dirs]
+        command = [*self.compiler.compiler_so, *include, "-fsyntax-only", "-x", "c", "-"]
+        try:
+            done = subprocess.run(command, input=source + "\n", text=True, capture_output=True)
+        except FileNotFoundError:
+            sentence = f"goblin needs a C compiler, but {command[0]} is not there: install gcc."
+            raise SystemExit(sentence) from None
+        return done.returncode == 0
+
+
+if __name__ == "__main__":
+    setup(
+        cmdclass={"build_ext": BuildCore},
+        ext_modules=[
+            Extension(
+                "goblin._core",
+                sources=files("*.c"),
+                depends=["setup.py", *files("*.h")],
+                include_dirs=INCLUDE_DIRS,
+                extra_compile_args=compile_args(),
+                extra_link_args=sanitize_args(),
+            )
+        ],
+    )

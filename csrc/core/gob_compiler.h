@@ -1,4 +1,4 @@
-/* What the compiler gives us: hints, target attributes, and the one way to touch unaligned memory. */
+/* What the compiler gives us: hints, and the one way to touch unaligned memory. */
 #ifndef GOB_COMPILER_H
 #define GOB_COMPILER_H
 

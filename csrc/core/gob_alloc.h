@@ -1,0 +1,32 @@
+/* The allocator that each object carries: counts live bytes, and can fail on demand.
+ *
+ * Sizes are passed back on free, so nothing is stored beside a block and the count is exact. */
+#ifndef GOB_ALLOC_H
+#define GOB_ALLOC_H
+
+#include "gob_compiler.h"
+
+typedef struct gob_alloc {
+    size_t live;      /* bytes handed out and not given back */
+    uint64_t fail_at; /* the fail_at-th allocation from now fails, once; 0 for never */
+} gob_alloc;
+
+void gob_alloc_init(gob_alloc *a);
+
+/* NULL on failure, with nothing changed; size must not be 0. */
+void *gob_malloc(gob_alloc *a, size_t size);
+void *gob_calloc(gob_alloc *a, size_t size);
+
+/* old_size is the size p was allocated with; p may be NULL when old_size is 0. On NULL, p stands. */
+void *gob_realloc(gob_alloc *a, void *p, size_t old_size, size_t size);
+
+/* p may be NULL when size is 0. */
+void gob_free(gob_alloc *a, void *p, size_t size);
+
+/* *out = a * b, or false when that does not fit. */
+GOB_INLINE bool gob_size_mul(size_t a, size_t b, size_t *out)
+{
+    return !__builtin_mul_overflow(a, b, out);
+}
+
+#endif

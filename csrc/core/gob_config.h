@@ -1,0 +1,43 @@
+/* Every tunable and hard limit of the core, each with its trade-off and the measurement behind it. */
+#ifndef GOB_CONFIG_H
+#define GOB_CONFIG_H
+
+enum {
+    /* Ids a page covers, as a power of two. Smaller pages fit clusters better but pay their header,
+     * their directory entry and their exceptions' slack more often. */
+    GOB_PAGE_BITS = 12,
+    GOB_PAGE_IDS = 1 << GOB_PAGE_BITS,
+
+    /* Control bytes that one probe compares: the width of an SSE2 register. */
+    GOB_GROUP = 16,
+
+    /* A table is grown when this many 64ths of its slots are taken, and then to this many 64ths.
+     * Higher loads save memory and lengthen probes. */
+    GOB_TABLE_FULL = 58,
+    GOB_TABLE_GROWN = 48,
+
+    /* The same for a page's exceptions: dense, since they are short and probed in one or two lines. */
+    GOB_EXCEPTIONS_FULL = 56,
+    GOB_EXCEPTIONS_GROWN = 46,
+
+    /* Entries in a packed block. More: fewer bases, counts and child pointers, dearer select and
+     * rescore. */
+    GOB_BLOCK_MAX = 256,
+
+    /* Children of an inner node: about a 2 KiB node, searched by bisection. */
+    GOB_NODE_MAX = 64,
+
+    /* Levels of the order that a path can hold: 64**10 blocks are beyond any memory. */
+    GOB_LEVELS_MAX = 12,
+
+    /* Lookups in flight together in a bulk call, between their prefetch and their use. */
+    GOB_BATCH = 32,
+
+    /* Once more than 1/this of the members wait in pending, rebuilding the order is cheaper. */
+    GOB_PENDING_SHARE = 8,
+
+    /* Scans that answer ordered reads before the order is built after all. */
+    GOB_SCANS_MAX = 4,
+};
+
+#endif

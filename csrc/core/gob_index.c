@@ -1,0 +1,529 @@
+#include "gob_index.h"
+
+#include <math.h>
+
+#include "gob_check.h"
+
+void gob_index_init(gob_index *ix, unsigned member_bytes, unsigned score_bytes, uint64_t seed)
+{
+    gob_table_init(&ix->table, member_bytes, score_bytes, seed);
+    gob_pages_init(&ix->pages, score_bytes, gob_reseed(seed));
+    ix->live = 0;
+}
+
+void gob_index_free(gob_index *ix, gob_alloc *a)
+{
+    gob_table_free(&ix->table, a);
+    gob_pages_free(&ix->pages, a);
+    ix->live = 0;
+}
+
+gob_status gob_index_copy(gob_index *dst, gob_alloc *a, const gob_index *src)
+{
+    gob_status status = gob_pages_copy(&dst->pages, a, &src->pages);
+    if (status == GOB_OK && src->table.live != 0) {
+        status = gob_table_rehash(&dst->table, a, src->table.live, false);
+    }
+    if (status != GOB_OK) {
+        gob_index_free(dst, a);
+        return status;
+    }
+    for (size_t slot = 0; (slot = gob_table_next(&src->table, slot)) != GOB_NO_SLOT; slot++) {
+        gob_table_insert(&dst->table, gob_table_member(&src->table, slot),
+                         gob_table_score(&src->table, slot));
+    }
+    dst->live = src->live;
+    return GOB_OK;
+}
+
+double gob_index_get(const gob_index *ix, int64_t member)
+{
+    const gob_page_ref *ref = gob_pages_find(&ix->pages, gob_page_number(member));
+    if (ref != NULL) {
+        return gob_page_get(&ix->pages, ref->page, gob_page_position(member));
+    }
+    size_t slot = gob_table_find(&ix->table, member);
+    return slot == GOB_NO_SLOT ? GOB_ABSENT : gob_table_score(&ix->table, slot);
+}
+
+/* Moving dense pages out of the table
+ *
+ * A sketch counts table members by hashed page number; only pages in full buckets get an exact census,
+ * and those that are cheaper as pages move. */
+
+typedef struct candidate {
+    int64_t number;
+    gob_page_census census; /* total 0: free */
+} candidate;
+
+typedef struct candidates {
+    candidate *at;
+    size_t mask;
+    size_t count;
+} candidates;
+
+/* What a member costs in the table, in 64ths of a byte. */
+static size_t slot_cost(const gob_table *t)
+{
+    size_t slot = 1U + t->member_bytes + t->score_bytes;
+    return slot * 64 * 64 / ((GOB_TABLE_FULL + GOB_TABLE_GROWN) / 2);
+}
+
+/* Members from which on even the cheapest page pays. */
+static size_t least_page(const gob_index *ix)
+{
+    gob_page_census none = {0};
+    size_t bytes;
+    gob_pages_best(&ix->pages, &none, &bytes);
+    return bytes * 64 / slot_cost(&ix->table) + 1;
+}
+
+static size_t sketch_bucket(int64_t number, size_t mask)
+{
+    return (size_t)(((uint64_t)number * UINT64_C(0x9E3779B97F4A7C15)) >> 32) & mask;
+}
+
+static candidate *candidate_of(candidates *c, int64_t number)
+{
+    size_t at = sketch_bucket(number, c->mask);
+    while (c->at[at].census.total != 0 && c->at[at].number != number) {
+        at = (at + 1) & c->mask;
+    }
+    return &c->at[at];
+}
+
+static size_t power_of_two(size_t least)
+{
+    size_t size = 64;
+    while (size < least) {
+        size *= 2;
+    }
+    return size;
+}
+
+/* Takes a census of the pages whose sketch bucket is full. *c is allocated where there are any. */
+static void find_candidates(const gob_index *ix, gob_alloc *a, candidates *c)
+{
+    const gob_table *t = &ix->table;
+    size_t least = least_page(ix);
+    *c = (candidates){0};
+    if (t->live < least) {
+        return;
+    }
+    size_t size = power_of_two(t->live / 8);
+    uint16_t *sketch = gob_calloc(a, size * sizeof *sketch);
+    if (sketch == NULL) {
+        return;
+    }
+    size_t full = 0;
+    for (size_t slot = 0; (slot = gob_table_next(t, slot)) != GOB_NO_SLOT; slot++) {
+        uint16_t *bucket =
+            &sketch[sketch_bucket(gob_page_number(gob_table_member(t, slot)), size - 1)];
+        full += *bucket + 1U == least;
+        *bucket = (uint16_t)(*bucket + (*bucket < UINT16_MAX));
+    }
+    size_t room = full == 0 ? 0 : power_of_two(full * 16);
+    c->at = full == 0 ? NULL : gob_calloc(a, room * sizeof *c->at);
+    c->mask = room - 1;
+    for (size_t slot = 0; c->at != NULL && (slot = gob_table_next(t, slot)) != GOB_NO_SLOT; slot++) {
+        int64_t number = gob_page_number(gob_table_member(t, slot));
+        if (sketch[sketch_bucket(number, size - 1)] < least) {
+            continue;
+        }
+        candidate *found = candidate_of(c, number);
+        if (found->census.total == 0) {
+            if (c->count >= room / 4 * 3) {
+                continue; /* crowded out for now; the next growth tries again */
+            }
+            found->number = number;
+            c->count++;
+        }
+        gob_page_census_add(&found->census, gob_table_score(t, slot));
+    }
+    gob_free(a, sketch, size * sizeof *sketch);
+}
+
+/* Makes the pages that pay. Their members are still in the table. */
+static size_t add_pages(gob_index *ix, gob_alloc *a, const candidates *c)
+{
+    size_t added = 0;
+    for (size_t i = 0; i <= c->mask; i++) {
+        const gob_page_census *census = &c->at[i].census;
+        size_t bytes;
+        gob_pages_best(&ix->pages, census, &bytes);
+        if (census->total != 0 && census->total * slot_cost(&ix->table) > bytes * 64) {
+            if (gob_pages_add(&ix->pages, a, c->at[i].number, census) == NULL) {
+                break;
+            }
+            added++;
+        }
+    }
+    return added;
+}
+
+static void move_out(gob_index *ix, gob_alloc *a)
+{
+    candidates c;
+    find_candidates(ix, a, &c);
+    if (c.at == NULL) {
+        return;
+    }
+    gob_table *t = &ix->table;
+    bool moving = add_pages(ix, a, &c) != 0;
+    for (size_t slot = 0; moving && (slot = gob_table_next(t, slot)) != GOB_NO_SLOT; slot++) {
+        int64_t member = gob_table_member(t, slot);
+        gob_page_ref *ref = gob_pages_find(&ix->pages, gob_page_number(member));
+        if (ref != NULL) {
+            /* The census gave the page room for its exceptions, so this does not allocate. */
+            gob_status status = gob_page_put(&ix->pages, a, ref, gob_page_position(member),
+                                             gob_table_score(t, slot));
+            GOB_ASSERT(status == GOB_OK);
+            (void)status;
+            gob_table_erase(t, slot);
+        }
+    }
+    gob_free(a, c.at, (c.mask + 1) * sizeof *c.at);
+}
+
+/* Room in the table for one more member. */
+static gob_status make_room(gob_index *ix, gob_alloc *a)
+{
+    gob_table *t = &ix->table;
+    if (gob_table_has_room(t)) {
+        return GOB_OK;
+    }
+    move_out(ix, a);
+    size_t count = t->live + 1;
+    if (ix->pages.hold) {
+        /* What has left for young pages may have to come back. */
+        size_t least = t->capacity * GOB_TABLE_GROWN / 64;
+        count = count < least ? least : count;
+    }
+    if (gob_table_has_room(t) && t->dead * 4 < t->capacity) {
+        return GOB_OK;
+    }
+    return gob_table_rehash(t, a, count, false);
+}
+
+/* Gives memory back after removals, where that is allowed. Failing to is harmless. */
+static void settle_table(gob_index *ix, gob_alloc *a)
+{
+    gob_table *t = &ix->table;
+    if (!ix->pages.hold && t->capacity > GOB_GROUP && t->live * 3 < t->capacity) {
+        (void)gob_table_rehash(t, a, t->live, false);
+    } else if (!ix->pages.hold && t->live == 0 && t->capacity != 0) {
+        gob_table_free(t, a);
+    }
+}
+
+/* The members of a page, into a table that has room for them. */
+static void empty_page(gob_index *ix, gob_alloc *a, gob_page_ref *ref)
+{
+    for (unsigned position = 0; position < GOB_PAGE_IDS; position++) {
+        double score = gob_page_get(&ix->pages, ref->page, position);
+        if (!gob_is_absent(score)) {
+            gob_table_insert(&ix->table, gob_page_member(ref->number, position), score);
+        }
+    }
+    gob_pages_drop(&ix->pages, a, ref);
+}
+
+/* A page that has become sparse moves back. Where memory is short it stays. */
+static bool settle_page(gob_index *ix, gob_alloc *a, gob_page_ref *ref)
+{
+    if (ix->pages.hold || ref->page->live * UINT64_C(4) >= least_page(ix)) {
+        return false;
+    }
+    gob_table *t = &ix->table;
+    size_t count = t->live + ref->page->live;
+    if (count > t->live && gob_table_rehash(t, a, count, false) != GOB_OK) {
+        return false;
+    }
+    empty_page(ix, a, ref);
+    return true;
+}
+
+gob_status gob_index_put(gob_index *ix, gob_alloc *a, int64_t member, double score, double *old)
+{
+    gob_page_ref *ref = gob_pages_find(&ix->pages, gob_page_number(member));
+    size_t slot = ref == NULL ? gob_table_find(&ix->table, member) : GOB_NO_SLOT;
+    if (slot != GOB_NO_SLOT) {
+        *old = gob_table_score(&ix->table, slot);
+        gob_table_set_score(&ix->table, slot, score);
+        return GOB_OK;
+    }
+    if (ref == NULL) {
+        GOB_TRY(make_room(ix, a));
+        ref = gob_pages_find(&ix->pages, gob_page_number(member));
+    }
+    if (ref == NULL) {
+        gob_table_insert(&ix->table, member, score);
+        *old = GOB_ABSENT;
+    } else {
+        unsigned position = gob_page_position(member);
+        *old = gob_page_get(&ix->pages, ref->page, position);
+        GOB_TRY(gob_page_put(&ix->pages, a, ref, position, score));
+    }
+    ix->live += gob_is_absent(*old);
+    return GOB_OK;
+}
+
+double gob_index_erase(gob_index *ix, gob_alloc *a, int64_t member)
+{
+    double old = GOB_ABSENT;
+    gob_page_ref *ref = gob_pages_find(&ix->pages, gob_page_number(member));
+    if (ref != NULL) {
+        unsigned position = gob_page_position(member);
+        old = gob_page_get(&ix->pages, ref->page, position);
+        if (!gob_is_absent(old)) {
+            gob_page_erase(&ix->pages, a, ref, position);
+            settle_page(ix, a, ref);
+        }
+    } else {
+        size_t slot = gob_table_find(&ix->table, member);
+        if (slot != GOB_NO_SLOT) {
+            old = gob_table_score(&ix->table, slot);
+            gob_table_erase(&ix->table, slot);
+            settle_table(ix, a);
+        }
+    }
+    ix->live -= !gob_is_absent(old);
+    return old;
+}
+
+/* Bulk calls */
+
+void gob_index_begin(gob_index *ix)
+{
+    ix->pages.hold = true;
+}
+
+static size_t dir_places(const gob_pages *p)
+{
+    return p->bits == 0 ? 0 : (size_t)1 << p->bits;
+}
+
+/* Where a pass over the directory goes on: where a page has left, another may have moved in, and a
+ * directory that has shrunk since it had 2**bits places is passed over again. */
+static size_t next_place(const gob_pages *p, size_t at, bool left, unsigned bits)
+{
+    return bits != p->bits ? 0 : left ? at : at + 1;
+}
+
+void gob_index_end(gob_index *ix, gob_alloc *a)
+{
+    ix->pages.hold = false;
+    for (size_t at = 0; at < dir_places(&ix->pages);) {
+        gob_page_ref *ref = &ix->pages.dir[at];
+        if (ref->page != NULL) {
+            ref->page->young = false;
+        }
+        unsigned bits = ix->pages.bits;
+        bool left = ref->page != NULL && settle_page(ix, a, ref);
+        at = next_place(&ix->pages, at, left, bits);
+    }
+    settle_table(ix, a);
+}
+
+void gob_index_dissolve_young(gob_index *ix, gob_alloc *a)
+{
+    for (size_t at = 0; at < dir_places(&ix->pages);) {
+        gob_page_ref *ref = &ix->pages.dir[at];
+        unsigned bits = ix->pages.bits;
+        bool left = ref->page != NULL && ref->page->young;
+        if (left) {
+            empty_page(ix, a, ref);
+        }
+        at = next_place(&ix->pages, at, left, bits);
+    }
+}
+
+gob_status gob_index_sum(const gob_index *ix, double old, double by, double *sum)
+{
+    return gob_narrow(gob_is_absent(old) ? by : old + by, ix->table.score_bytes, sum);
+}
+
+/* One increment, whatever it meets. */
+static gob_status increment(gob_index *ix, gob_alloc *a, int64_t member, double by, gob_journal *j,
+                            size_t at, double *sum)
+{
+    double old = gob_index_get(ix, member);
+    double back;
+    GOB_TRY(gob_index_sum(ix, old, by, sum));
+    bool created = gob_is_absent(old);
+    bool logged = !created && (gob_narrow(*sum - by, ix->table.score_bytes, &back) != GOB_OK ||
+                               back != old);
+    if (logged) {
+        GOB_TRY(gob_journal_reserve(j, a));
+    }
+    GOB_TRY(gob_index_put(ix, a, member, *sum, &old));
+    if (created) {
+        gob_journal_created(j, at);
+    } else if (logged) {
+        gob_journal_log(j, at, old);
+    }
+    return GOB_OK;
+}
+
+/* Adds a small integer to a code, where both are plain codes of a page: the path of nearly every
+ * increment of a large count. Returns false where the general path has to do it. */
+GOB_INLINE bool bump(gob_page *page, unsigned position, unsigned small, gob_journal *j, size_t at,
+                     double *sum)
+{
+    if (GOB_LIKELY(page->width == 1)) {
+        unsigned code = page->codes[position];
+        if (GOB_LIKELY(code + small <= 0xFD)) {
+            page->codes[position] = (uint8_t)(code + small);
+            *sum = code + small;
+            return true;
+        }
+        if (code == 0xFF && small <= 0xFD) {
+            page->codes[position] = (uint8_t)small;
+            page->live++;
+            gob_journal_created(j, at);
+            *sum = small;
+            return true;
+        }
+    } else if (page->width == 2) {
+        unsigned code = gob_load16(page->codes + 2 * position);
+        if (GOB_LIKELY(code + small <= 0xFFFD)) {
+            gob_store16(page->codes + 2 * position, (uint16_t)(code + small));
+            *sum = code + small;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* by as a small unsigned integer, or one that no code can take. */
+static unsigned small_addend(double by)
+{
+    return by >= 0.0 && by <= 0xFD && (double)(unsigned)by == by ? (unsigned)by : 0x10000;
+}
+
+/* Finds the pages of a batch and starts the loads that its increments need. */
+static void look_ahead(const gob_index *ix, const int64_t *members, size_t n, gob_page_ref **refs)
+{
+    for (size_t i = 0; i < n; i++) {
+        gob_page_ref *ref = gob_pages_find(&ix->pages, gob_page_number(members[i]));
+        refs[i] = ref;
+        if (GOB_LIKELY(ref != NULL)) {
+            GOB_PREFETCH(&ref->page->codes[gob_page_position(members[i])]);
+        } else {
+            gob_table_prefetch(&ix->table, members[i]);
+        }
+    }
+}
+
+gob_status gob_index_increment_many(gob_index *ix, gob_alloc *a, const int64_t *members,
+                                    gob_addends add, size_t n, gob_journal *j, size_t at, double *out,
+                                    bool *stuck)
+{
+    gob_page_ref *refs[GOB_BATCH];
+    unsigned small = small_addend(add.by[0]);
+    for (size_t start = 0; start < n; start += GOB_BATCH) {
+        size_t batch = n - start < GOB_BATCH ? n - start : GOB_BATCH;
+        look_ahead(ix, members + start, batch, refs);
+        bool stale = false; /* the directory may have changed since the look ahead */
+        for (size_t i = 0; i < batch; i++) {
+            int64_t member = members[start + i];
+            double by = add.by[(start + i) * add.step];
+            double sum;
+            small = add.step == 0 ? small : small_addend(by);
+            if (GOB_LIKELY(refs[i] != NULL && !stale)) {
+                uint16_t live = refs[i]->page->live;
+                if (GOB_LIKELY(bump(refs[i]->page, gob_page_position(member), small, j,
+                                    at + start + i, &sum))) {
+                    ix->live += (uint64_t)(refs[i]->page->live - live);
+                    if (out != NULL) {
+                        out[start + i] = sum;
+                    }
+                    continue;
+                }
+            }
+            j->done = at + start + i;
+            const gob_page_ref *dir = ix->pages.dir;
+            double old = gob_index_get(ix, member);
+            GOB_TRY(increment(ix, a, member, by, j, at + start + i, &sum));
+            stale = stale || dir != ix->pages.dir;
+            *stuck = *stuck || (sum == old && by != 0.0 && isfinite(old));
+            if (out != NULL) {
+                out[start + i] = sum;
+            }
+        }
+    }
+    j->done = at + n;
+    return GOB_OK;
+}
+
+void gob_index_get_many(const gob_index *ix, const int64_t *members, size_t n, double missing,
+                        double *out)
+{
+    gob_page_ref *refs[GOB_BATCH];
+    for (size_t start = 0; start < n; start += GOB_BATCH) {
+        size_t batch = n - start < GOB_BATCH ? n - start : GOB_BATCH;
+        look_ahead(ix, members + start, batch, refs);
+        for (size_t i = start; i < start + batch; i++) {
+            double score = gob_index_get(ix, members[i]);
+            out[i] = gob_is_absent(score) ? missing : score;
+        }
+    }
+}
+
+gob_status gob_index_optimize(gob_index *ix, gob_alloc *a)
+{
+    move_out(ix, a);
+    for (size_t at = 0; at < dir_places(&ix->pages); at++) {
+        if (ix->pages.dir[at].page != NULL) {
+            GOB_TRY(gob_page_optimize(&ix->pages, a, &ix->pages.dir[at]));
+        }
+    }
+    size_t capacity = gob_table_capacity_for(ix->table.live, true);
+    if (capacity != ix->table.capacity || ix->table.dead != 0) {
+        return gob_table_rehash(&ix->table, a, ix->table.live, true);
+    }
+    return GOB_OK;
+}
+
+size_t gob_index_walk(const gob_index *ix, gob_walk *w, int64_t *members, double *scores)
+{
+    size_t n = 0;
+    while (n == 0 && w->page < dir_places(&ix->pages)) {
+        const gob_page_ref *ref = &ix->pages.dir[w->page++];
+        for (unsigned position = 0; ref->page != NULL && position < GOB_PAGE_IDS; position++) {
+            scores[n] = gob_page_get(&ix->pages, ref->page, position);
+            members[n] = gob_page_member(ref->number, position);
+            n += !gob_is_absent(scores[n]);
+        }
+    }
+    while (n == 0 && w->slot < ix->table.capacity) {
+        size_t end = w->slot + GOB_WALK_MAX;
+        end = end < ix->table.capacity ? end : ix->table.capacity;
+        for (; w->slot < end; w->slot++) {
+            if (ix->table.ctrl[w->slot] < 0x80) {
+                members[n] = gob_table_member(&ix->table, w->slot);
+                scores[n++] = gob_table_score(&ix->table, w->slot);
+            }
+        }
+    }
+    return n;
+}
+
+bool gob_index_validate(const gob_index *ix, const char **why)
+{
+    if (!gob_table_validate(&ix->table, why) || !gob_pages_validate(&ix->pages, why)) {
+        return false;
+    }
+    uint64_t live = ix->table.live;
+    for (size_t at = 0; at < dir_places(&ix->pages); at++) {
+        const gob_page_ref *ref = &ix->pages.dir[at];
+        live += ref->page == NULL ? 0 : ref->page->live;
+    }
+    for (size_t slot = 0; (slot = gob_table_next(&ix->table, slot)) != GOB_NO_SLOT; slot++) {
+        int64_t number = gob_page_number(gob_table_member(&ix->table, slot));
+        GOB_DEMAND(gob_pages_find(&ix->pages, number) == NULL,
+                   "index: a member of a page is in the table");
+    }
+    GOB_DEMAND(live == ix->live, "index: live count");
+    return true;
+}

@@ -1,0 +1,79 @@
+/* The index: member -> score, the truth of a sorted set.
+ *
+ * Members start in the table. When the table is about to grow, pages that hold enough of its members
+ * to be cheaper as pages move out; a page that empties moves back. If a page exists, all members of
+ * its range are in it. */
+#ifndef GOB_INDEX_H
+#define GOB_INDEX_H
+
+#include "gob_journal.h"
+#include "gob_pages.h"
+#include "gob_table.h"
+
+typedef struct gob_index {
+    gob_table table;
+    gob_pages pages;
+    uint64_t live;
+} gob_index;
+
+void gob_index_init(gob_index *ix, unsigned member_bytes, unsigned score_bytes, uint64_t seed);
+void gob_index_free(gob_index *ix, gob_alloc *a);
+
+/* dst, initialised and empty, becomes a copy with a table of its own seed. */
+gob_status gob_index_copy(gob_index *dst, gob_alloc *a, const gob_index *src);
+
+/* The score, or GOB_ABSENT. */
+double gob_index_get(const gob_index *ix, int64_t member);
+
+/* Sets or inserts a score that the layout holds; *old gets the score before, or GOB_ABSENT. On
+ * GOB_NOMEM nothing changed. */
+gob_status gob_index_put(gob_index *ix, gob_alloc *a, int64_t member, double score, double *old);
+
+/* Removes; returns the old score, or GOB_ABSENT where there was none. Never fails. */
+double gob_index_erase(gob_index *ix, gob_alloc *a, int64_t member);
+
+/* What a bulk increment adds: by[i * step], in steps of 0 (one value for all) or 1. */
+typedef struct gob_addends {
+    const double *by;
+    size_t step;
+} gob_addends;
+
+/* old + by as the layout stores it. GOB_NAN, GOB_RANGE. */
+gob_status gob_index_sum(const gob_index *ix, double old, double by, double *sum);
+
+/* Adds to n members in input order, input i journalled as `at + i`; out, if any, gets the new scores.
+ * *stuck becomes true where an increment changed nothing. Stops at the first failure, everything
+ * before it done and journalled. */
+gob_status gob_index_increment_many(gob_index *ix, gob_alloc *a, const int64_t *members,
+                                    gob_addends add, size_t n, gob_journal *j, size_t at, double *out,
+                                    bool *stuck);
+
+/* The scores of n members, `missing` where absent. */
+void gob_index_get_many(const gob_index *ix, const int64_t *members, size_t n, double missing,
+                        double *out);
+
+/* Bulk calls: between begin and end nothing shrinks, so whatever they created or overwrote can be put
+ * back without allocating. */
+void gob_index_begin(gob_index *ix);
+void gob_index_end(gob_index *ix, gob_alloc *a);
+
+/* For undoing: moves what is left in pages born since begin back to the table. */
+void gob_index_dissolve_young(gob_index *ix, gob_alloc *a);
+
+/* Cheapest widths, no slack. */
+gob_status gob_index_optimize(gob_index *ix, gob_alloc *a);
+
+/* A walk over all members, in no particular order, a chunk at a time. */
+typedef struct gob_walk {
+    size_t page;
+    size_t slot;
+} gob_walk;
+
+enum { GOB_WALK_MAX = GOB_PAGE_IDS };
+
+/* Fills up to GOB_WALK_MAX members and scores; 0 when the walk is over. */
+size_t gob_index_walk(const gob_index *ix, gob_walk *w, int64_t *members, double *scores);
+
+bool gob_index_validate(const gob_index *ix, const char **why);
+
+#endif

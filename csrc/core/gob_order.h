@@ -1,0 +1,80 @@
+/* The order: a counted B+ tree of packed blocks, every (key, member) of a set in ascending order.
+ *
+ * It is derived from the index, so it never has to survive a failed allocation: a call that returns
+ * GOB_NOMEM leaves a tree that can only be freed, and the owner drops and later rebuilds it. */
+#ifndef GOB_ORDER_H
+#define GOB_ORDER_H
+
+#include "gob_block.h"
+#include "gob_status.h"
+
+/* A child as its parent knows it; the same for blocks and inner nodes. */
+typedef struct gob_child {
+    gob_entry first;
+    uint64_t count; /* entries below */
+    void *node;     /* gob_node, or gob_block under a node of level 0 */
+} gob_child;
+
+typedef struct gob_node gob_node;
+
+typedef struct gob_order {
+    gob_node *root; /* NULL when empty */
+    uint64_t count;
+    gob_layout layout;
+} gob_order;
+
+void gob_order_init(gob_order *o, gob_layout layout);
+void gob_order_free(gob_order *o, gob_alloc *a);
+
+/* Entries that are less than e: the rank of e where it is present. O(log n). */
+uint64_t gob_order_lower_bound(const gob_order *o, gob_entry e);
+
+/* The entry at rank < count. O(log n). */
+gob_entry gob_order_select(const gob_order *o, uint64_t rank);
+
+/* One decoded block, for scans in either direction: each step reads the window that holds the rank. */
+typedef struct gob_window {
+    uint64_t first_rank;
+    size_t count;
+    uint64_t keys[GOB_BLOCK_MAX];
+    uint64_t members[GOB_BLOCK_MAX];
+} gob_window;
+
+void gob_order_read(const gob_order *o, uint64_t rank, gob_window *w);
+
+/* One change of an ascending batch; an entry that is removed is present, one that is not, absent. */
+typedef struct gob_change {
+    gob_entry entry;
+    bool remove;
+} gob_change;
+
+/* Applies a batch: walks down once for each touched block and packs it once. */
+gob_status gob_order_apply(gob_order *o, gob_alloc *a, const gob_change *changes, size_t n);
+
+/* Builds a tree from ascending entries and, between them, whole ready blocks. */
+typedef struct gob_builder {
+    gob_order *order; /* initialised and empty */
+    gob_alloc *alloc;
+    gob_node *open[GOB_LEVELS_MAX];
+    size_t count;
+    uint64_t keys[GOB_BLOCK_MAX];
+    uint64_t members[GOB_BLOCK_MAX];
+} gob_builder;
+
+void gob_builder_init(gob_builder *b, gob_order *o, gob_alloc *a);
+gob_status gob_builder_add(gob_builder *b, gob_entry e);
+/* Takes the block over when it succeeds. */
+gob_status gob_builder_add_block(gob_builder *b, gob_entry base, gob_block *block);
+gob_status gob_builder_finish(gob_builder *b);
+/* Gives back everything of a build that failed. */
+void gob_builder_abandon(gob_builder *b);
+
+/* Packs blocks and nodes full again. */
+gob_status gob_order_optimize(gob_order *o, gob_alloc *a);
+
+/* Every invariant; on false, *why says which. */
+bool gob_order_validate(const gob_order *o, const char **why);
+
+uint64_t gob_order_blocks(const gob_order *o);
+
+#endif

@@ -1,0 +1,121 @@
+/* Pages: the dense part of an index of integer members.
+ *
+ * The member space is cut into pages of GOB_PAGE_IDS ids. A page is an array of codes, one per id, 1
+ * or 2 bytes wide while most of its scores are small non-negative integers, else as wide as a score.
+ * All ones mean "absent"; in the narrow widths the code below that means "look in the page's
+ * exceptions", a small open-addressing table of position -> score (the patched coding of the
+ * compression literature). A directory hashes page numbers, so any 64-bit id works. */
+#ifndef GOB_PAGES_H
+#define GOB_PAGES_H
+
+#include "gob_alloc.h"
+#include "gob_config.h"
+#include "gob_score.h"
+#include "gob_status.h"
+
+typedef struct gob_page {
+    uint16_t live;
+    uint16_t exceptions;
+    uint16_t capacity; /* of the exceptions */
+    uint8_t width;     /* of a code: 1, 2, or the score's */
+    bool young;        /* born in the bulk call under way; see gob_index_dissolve_young */
+    uint8_t *patch;    /* positions (u16 each), then scores */
+    uint8_t codes[];
+} gob_page;
+
+/* A place of the directory; page is NULL where it is free. */
+typedef struct gob_page_ref {
+    int64_t number;
+    gob_page *page;
+} gob_page_ref;
+
+typedef struct gob_pages {
+    gob_page_ref *dir;
+    uint64_t multiplier; /* odd and random */
+    uint32_t count;
+    uint8_t bits; /* the directory has 2**bits places; 0: none */
+    uint8_t score_bytes;
+    bool hold; /* inside a bulk call: exceptions keep their room, so that undoing never allocates */
+} gob_pages;
+
+void gob_pages_init(gob_pages *p, unsigned score_bytes, uint64_t seed);
+void gob_pages_free(gob_pages *p, gob_alloc *a);
+
+/* dst, initialised and empty, becomes a copy. On GOB_NOMEM it can only be freed. */
+gob_status gob_pages_copy(gob_pages *dst, gob_alloc *a, const gob_pages *src);
+
+GOB_INLINE int64_t gob_page_number(int64_t member)
+{
+    return member >> GOB_PAGE_BITS;
+}
+
+GOB_INLINE unsigned gob_page_position(int64_t member)
+{
+    return (unsigned)((uint64_t)member & (GOB_PAGE_IDS - 1));
+}
+
+GOB_INLINE int64_t gob_page_member(int64_t number, unsigned position)
+{
+    return (int64_t)((uint64_t)number << GOB_PAGE_BITS | position);
+}
+
+GOB_INLINE size_t gob_pages_home(const gob_pages *p, int64_t number)
+{
+    return (size_t)(((uint64_t)number * p->multiplier) >> (64 - p->bits));
+}
+
+/* The place of a page, or NULL. */
+GOB_INLINE gob_page_ref *gob_pages_find(const gob_pages *p, int64_t number)
+{
+    if (p->count == 0) {
+        return NULL;
+    }
+    size_t mask = ((size_t)1 << p->bits) - 1;
+    for (size_t at = gob_pages_home(p, number);; at = (at + 1) & mask) {
+        gob_page_ref *ref = &p->dir[at];
+        if (ref->page == NULL) {
+            return NULL;
+        }
+        if (GOB_LIKELY(ref->number == number)) {
+            return ref;
+        }
+    }
+}
+
+/* What decides how a page is best coded. */
+typedef struct gob_page_census {
+    unsigned total;
+    unsigned narrow1; /* scores that a 1-byte code holds */
+    unsigned narrow2; /* those that a 2-byte code holds */
+} gob_page_census;
+
+void gob_page_census_add(gob_page_census *c, double score);
+
+/* The cheapest width for these members, and its bytes. */
+unsigned gob_pages_best(const gob_pages *p, const gob_page_census *c, size_t *bytes);
+
+/* A new, empty page with room for the members of a census. NULL when memory runs out. */
+gob_page_ref *gob_pages_add(gob_pages *p, gob_alloc *a, int64_t number, const gob_page_census *c);
+
+/* Frees a page and takes it from the directory. Other places may move. */
+void gob_pages_drop(gob_pages *p, gob_alloc *a, gob_page_ref *ref);
+
+/* The score at a position, or GOB_ABSENT. */
+double gob_page_get(const gob_pages *p, const gob_page *page, unsigned position);
+
+/* Sets or inserts. May replace ref->page, never other places. GOB_NOMEM changes nothing. */
+gob_status gob_page_put(gob_pages *p, gob_alloc *a, gob_page_ref *ref, unsigned position,
+                        double score);
+
+/* Makes a present position absent. */
+void gob_page_erase(gob_pages *p, gob_alloc *a, gob_page_ref *ref, unsigned position);
+
+/* Recodes a page at its cheapest width, without slack. */
+gob_status gob_page_optimize(gob_pages *p, gob_alloc *a, gob_page_ref *ref);
+
+size_t gob_page_bytes(const gob_pages *p, const gob_page *page);
+size_t gob_pages_bytes(const gob_pages *p);
+
+bool gob_pages_validate(const gob_pages *p, const char **why);
+
+#endif

@@ -1,0 +1,48 @@
+"""What a type checker must infer; read by mypy in test_typing.py, never run."""
+
+from __future__ import annotations
+
+from typing import Any, assert_type
+
+from numpy.typing import NDArray
+
+from goblin import Changes, Digest, MemoryReport, Page, Rows, SortedSet
+
+
+def construct() -> None:
+    z: SortedSet[int] = SortedSet(member="int64", score="float32")
+    SortedSet({1: 2.0}, member="int32", compress=False, merge_exponent=0.5)
+    z.update({1: 2.0}, mode="gt")
+
+
+def one_member(z: SortedSet[int]) -> None:
+    assert_type(z[5], float)
+    assert_type(z.add(5, 1.0, mode="nx"), bool)
+    assert_type(z.increment(5), float)
+    assert_type(5 in z, bool)
+    for member, score in z.items():
+        assert_type(member, int)
+        assert_type(score, float)
+
+
+def bulk(z: SortedSet[int], members: NDArray[Any]) -> None:
+    assert_type(z.update(members, 1.0), Changes)
+    assert_type(z.remove(members), int)
+    z.increment_many(members, 2.0, progress=True)
+
+
+def ordered(z: SortedSet[int]) -> None:
+    assert_type(z.top(3), Rows[int])
+    assert_type(z.range_by_score(0, 1, closed="left", limit=5), Rows[int])
+    assert_type(z.around(5, n=2), Rows[int])
+    assert_type(z.by_rank[0], tuple[int, float])
+    assert_type(z.by_rank[0:5], Rows[int])
+    assert_type(z.page(10), Page[int])
+    assert_type(z.count(0, 1), int)
+
+
+def reports(z: SortedSet[int]) -> None:
+    assert_type(z.memory(), MemoryReport)
+    assert_type(z.digest(), Digest)
+    assert_type(z.layout, str)
+    assert_type(len(z), int)
