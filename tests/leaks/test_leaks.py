@@ -52,42 +52,98 @@ assert grown < 400_000, f"the process grew by {{grown}} bytes"
 )
 
 BODIES = {
-    "look-ups": (20_000, "[(m in z, z.get(m), quietly(z.rank, m), quietly(z.__getitem__, m)) "
-                         "for m in members]"),
+    "look-ups": (
+        20_000,
+        ("[(m in z, z.get(m), quietly(z.rank, m), quietly(z.__getitem__, m)) for m in members]"),
+    ),
     "writes": (20_000, "[(quietly(z.add, m, 1.0), quietly(z.increment, m, 0)) for m in members]"),
     "refused writes": (20_000, "[quietly(z.add, 5, s) for s in ('x', None, float('nan'), 1j)]"),
     "add and discard": (50_000, "z.add(10**9 + i, 1.0); z.discard(10**9 + i)"),
-    "bulk": (300, "z.increment_many(ids, floats); z.increment_many(ids, -1.0, return_scores=True); "
-                  "z.update(ids, floats); z.scores(ids); z.ranks(ids); z.remove(ids[2000:])"),
-    "bulk lists": (100, "z.update(ids.tolist(), floats.tolist()); z.update(z.to_dict()); "
-                        "z.update(z.items()); z.remove(range(2000, 3000))"),
-    "refused bulk": (3000, "[quietly(z.increment_many, x) for x in (floats, '12', [[1]], [2**70], "
-                           "ids.reshape(2, -1), 5)]; quietly(z.update, ids, floats * np.nan); "
-                           "quietly(z.update, ids, floats[:5])"),
-    "views of arrays": (1000, "z.increment_many(ids[::-2], floats[::2]); "
-                              "z.increment_many(ids.astype('>i4'), floats.astype('>f4'))"),
-    "ranges": (2000, "z.top(20); z.bottom(20); z.range_by_score(3, 9); z.by_rank[5:90:7]; "
-                     "z.by_rank[3]; z.around(5); z.page(10, after=z.page(10).cursor)"),
+    "bulk": (
+        300,
+        (
+            "z.increment_many(ids, floats); z.increment_many(ids, -1.0, return_scores=True); "
+            "z.update(ids, floats); z.scores(ids); z.ranks(ids); z.remove(ids[2000:])"
+        ),
+    ),
+    "bulk lists": (
+        100,
+        (
+            "z.update(ids.tolist(), floats.tolist()); z.update(z.to_dict()); "
+            "z.update(z.items()); z.remove(range(2000, 3000))"
+        ),
+    ),
+    "refused bulk": (
+        3000,
+        (
+            "[quietly(z.increment_many, x) for x in (floats, '12', [[1]], [2**70], "
+            "ids.reshape(2, -1), 5)]; quietly(z.update, ids, floats * np.nan); "
+            "quietly(z.update, ids, floats[:5])"
+        ),
+    ),
+    "views of arrays": (
+        1000,
+        (
+            "z.increment_many(ids[::-2], floats[::2]); "
+            "z.increment_many(ids.astype('>i4'), floats.astype('>f4'))"
+        ),
+    ),
+    "ranges": (
+        2000,
+        (
+            "z.top(20); z.bottom(20); z.range_by_score(3, 9); z.by_rank[5:90:7]; "
+            "z.by_rank[3]; z.around(5); z.page(10, after=z.page(10).cursor)"
+        ),
+    ),
     "rows": (3000, "r = z.top(50); list(r); r[3]; r[2:9]; r == r.to_list(); repr(r); r.ranks"),
-    "iteration": (200, "list(z); list(reversed(z)); list(z.items()); next(iter(z)); list(z.values())"),
+    "iteration": (
+        200,
+        "list(z); list(reversed(z)); list(z.items()); next(iter(z)); list(z.values())",
+    ),
     "broken iteration": (20_000, "it = iter(z); next(it); z.increment(5); quietly(next, it)"),
-    "statistics": (1000, "z.total(); z.mean(); z.describe(); z.quantile([0.1, 0.9]); "
-                         "z.percentile_of(5); z.histogram(); z.distinct_scores(); z.digest(); "
-                         "str(z.memory()); repr(z)"),
+    "statistics": (
+        1000,
+        (
+            "z.total(); z.mean(); z.describe(); z.quantile([0.1, 0.9]); "
+            "z.percentile_of(5); z.histogram(); z.distinct_scores(); z.digest(); "
+            "str(z.memory()); repr(z)"
+        ),
+    ),
     "whole set": (300, "z.scale(2); z.scale(0.5); z.shift(1); z.shift(-1); z.optimize()"),
-    "two sets": (300, "z.merge(other); z.merge(other, weight=-1); z.update(other); "
-                      "z.move(other, [1]); other.move(z, [1]); z == other; z.discard(5000); "
-                      "other.update({1: 1.0, 5000: 2.0})"),
-    "copies": (300, "copy.copy(z); copy.deepcopy(z); z.copy(); SortedSet(z); SortedSet(z.to_dict())"),
+    "two sets": (
+        300,
+        (
+            "z.merge(other); z.merge(other, weight=-1); z.update(other); "
+            "z.move(other, [1]); other.move(z, [1]); z == other; z.discard(5000); "
+            "other.update({1: 1.0, 5000: 2.0})"
+        ),
+    ),
+    "copies": (
+        300,
+        "copy.copy(z); copy.deepcopy(z); z.copy(); SortedSet(z); SortedSet(z.to_dict())",
+    ),
     "create and drop": (30_000, "SortedSet(member='int64'); SortedSet({i: 1.0})"),
-    "refused creation": (20_000, "quietly(SortedSet, [('a', 1)], member='int64'); "
-                                 "quietly(SortedSet, member='x'); quietly(SortedSet, [(1, 'x')])"),
+    "refused creation": (
+        20_000,
+        (
+            "quietly(SortedSet, [('a', 1)], member='int64'); "
+            "quietly(SortedSet, member='x'); quietly(SortedSet, [(1, 'x')])"
+        ),
+    ),
     "from_counts": (200, "SortedSet.from_counts(ids); SortedSet.from_counts([ids, ids])"),
-    "grow and clear": (100, "a = SortedSet(ids * 99991, floats, member='int64'); a.rank(0); a.clear()"),
-    "failed allocations": (20_000, "z._fail_at(1 + i % 3); "
-                                   "quietly(z.update, [10**9 + i, 7], [1.0, 1e9]); "
-                                   "quietly(z.rank, 5); z._fail_at(0); z.discard(10**9 + i)"),
-}  # fmt: skip
+    "grow and clear": (
+        100,
+        "a = SortedSet(ids * 99991, floats, member='int64'); a.rank(0); a.clear()",
+    ),
+    "failed allocations": (
+        20_000,
+        (
+            "z._fail_at(1 + i % 3); "
+            "quietly(z.update, [10**9 + i, 7], [1.0, 1e9]); "
+            "quietly(z.rank, 5); z._fail_at(0); z.discard(10**9 + i)"
+        ),
+    ),
+}
 
 
 def run(script: str) -> None:

@@ -37,7 +37,7 @@ def assert_same(expected: Any, actual: Any) -> None:
                 assert_same(one, other)
         case float():
             assert isinstance(actual, float)
-            assert actual == expected or math.isnan(actual) and math.isnan(expected)
+            assert actual == expected or (math.isnan(actual) and math.isnan(expected))
         case ModelSortedSet():
             assert_content(expected, actual)
         case _:

@@ -16,8 +16,21 @@ ENDS = [power * sign + off for power in (2**31, 2**32, 2**40, 2**62, 2**63) for 
 SMALL_SCORES = st.integers(0, 300).map(float)
 CODE_ENDS = st.sampled_from([253.0, 254.0, 255.0, 256.0, *map(float, range(65530, 65541))])
 EDGE_SCORES = st.sampled_from(
-    [0.0, -0.0, 0.5, -0.5, -1.0, 1e-45, 2.0**24 - 1, 2.0**24, -(2.0**24), 2.0**100, -(2.0**127)]
-    + [math.inf, -math.inf]
+    [
+        0.0,
+        -0.0,
+        0.5,
+        -0.5,
+        -1.0,
+        1e-45,
+        2.0**24 - 1,
+        2.0**24,
+        -(2.0**24),
+        2.0**100,
+        -(2.0**127),
+        math.inf,
+        -math.inf,
+    ]
 )
 WIDE_SCORES = st.sampled_from(
     [0.1, 1 / 3, 5e-324, -5e-324, 2.2250738585072014e-308, 2.0**53, 1.7e308, -1.7e308, 1e39]

@@ -287,7 +287,7 @@ class TestB53TheObjectAsItsOwnArgument:
         z.update(*z.to_numpy())
         z.update(z.items())
         assert z == before
-        assert z == z  # noqa: PLR0124
+        assert z == z
         z.merge(z)
         assert z == {m: 2 * s for m, s in before.items()}
         z.merge(z, weight=-1)

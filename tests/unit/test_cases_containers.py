@@ -166,8 +166,8 @@ class TestB19CopiesShareNothing:
 
 
 class TestB24IndexesAndSlices:
-    RANGES = [(0, -1), (-100, -50), (-100, -1), (-100, 0), (2, 1), (3, 10), (0, 10**18), (-1, -2),
-              (-2, -1), (5, 2), (10**30, None), (None, 10**30)]  # fmt: skip
+    RANGES = ((0, -1), (-100, -50), (-100, -1), (-100, 0), (2, 1), (3, 10), (0, 10**18), (-1, -2),
+              (-2, -1), (5, 2), (10**30, None), (None, 10**30))  # fmt: skip
 
     @pytest.mark.parametrize("bounds", RANGES)
     @pytest.mark.parametrize("step", [None, 1, -1, 2, -2])
@@ -194,7 +194,7 @@ class TestB24IndexesAndSlices:
             z.by_rank[::0]
         with pytest.raises(TypeError):
             z.by_rank["a"]
-        assert [pair for pair in z.by_rank] == list(z.items())
+        assert list(z.by_rank) == list(z.items())
 
     def test_ends_of_int64_in_a_slice(self) -> None:
         z = SortedSet([-(2**63), 2**63 - 1], 1.0, member="int64")

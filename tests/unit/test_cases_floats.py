@@ -95,11 +95,11 @@ class TestB32TwoToThe24:
 
 
 class TestB09AndB45EveryBitIsKept:
-    VALUES = [
+    VALUES = (
         0.1, 1 / 3, 1467787000123.0, 1e16, 1e17, 1e-10, 5e-324, 2.2250738585072014e-308,
         1.7976931348623157e308, INF, -INF, 1467787000123.25, 33333333.333333332,
         math.nextafter(1, 2), 9007199254740993.0, 0.5, 7.0,
-    ]  # fmt: skip
+    )  # fmt: skip
 
     def test_bits_and_ranks(self) -> None:
         patterns = np.random.default_rng(4).integers(0, 2**64, 1000, dtype=np.uint64)

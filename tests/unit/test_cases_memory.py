@@ -134,7 +134,7 @@ class TestB59MassRemoval:
     def by_score(z: SortedSet, left: int) -> None:
         z.remove_by_score(z.by_rank[left][1] if left else -np.inf, np.inf)
 
-    WAYS = [one_by_one, one_by_one_descending, at_random, by_rank, by_pops, by_trim, by_score]
+    WAYS = (one_by_one, one_by_one_descending, at_random, by_rank, by_pops, by_trim, by_score)
 
     @pytest.mark.parametrize("left", [0, 1, 10])
     @pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__)
@@ -252,7 +252,7 @@ class TestSmallSets:
         for i in range(size):
             z.add(i * 1000 - 5000, float(i % 7))
         z._validate()
-        assert [s for s in z.values()] == sorted(i % 7 for i in range(size))
+        assert list(z.values()) == sorted(i % 7 for i in range(size))
         for i in range(size):
             assert z.discard(i * 1000 - 5000)
             z._validate()

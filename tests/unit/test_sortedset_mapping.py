@@ -125,7 +125,7 @@ def test_usable_after_clear(z: SortedSet) -> None:
 
 def test_equality_is_that_of_mappings(z: SortedSet) -> None:
     assert z == CONTENT
-    assert CONTENT == z
+    assert z == CONTENT
     assert z == SortedSet(CONTENT, member="int32", score="float32")
     assert z == SortedSet(CONTENT, member="int64", compress=False)
     assert z != {**CONTENT, 1: 1.0}
