@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import signal
 import sys
 import threading
@@ -68,21 +69,21 @@ def test_other_threads_run_meanwhile(z: SortedSet, call: Callable[[Any], Any]) -
 
 
 @pytest.fixture
-def interrupt_soon() -> Iterator[Callable[[float], None]]:
+def interrupt_soon() -> Iterator[Callable[[float], Any]]:
     """SIGALRM does what Ctrl-C does, after so many seconds."""
 
     def interrupt(*_: Any) -> None:
         raise KeyboardInterrupt
 
     before = signal.signal(signal.SIGALRM, interrupt)
-    yield lambda seconds: signal.setitimer(signal.ITIMER_REAL, seconds) and None
+    yield functools.partial(signal.setitimer, signal.ITIMER_REAL)
     signal.setitimer(signal.ITIMER_REAL, 0)
     signal.signal(signal.SIGALRM, before)
 
 
 @pytest.mark.parametrize("call", LONG_CALLS[:3])
 def test_an_interrupted_write_has_changed_nothing(
-    z: SortedSet, call: Callable[[Any], Any], interrupt_soon: Callable[[float], None]
+    z: SortedSet, call: Callable[[Any], Any], interrupt_soon: Callable[[float], Any]
 ) -> None:
     before = z.digest()
     interrupt_soon(0.01)
@@ -102,7 +103,7 @@ def test_an_interrupted_write_has_changed_nothing(
     "call", [lambda z: z.ranks(IDS), lambda z: z.scores(IDS), lambda z: z.top(MEMBERS), list]
 )
 def test_an_interrupted_read_leaves_a_sound_set(
-    z: SortedSet, call: Callable[[Any], Any], interrupt_soon: Callable[[float], None]
+    z: SortedSet, call: Callable[[Any], Any], interrupt_soon: Callable[[float], Any]
 ) -> None:
     content = z.digest()
     z.increment(0, -1.0)
