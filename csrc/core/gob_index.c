@@ -430,18 +430,22 @@ GOB_INLINE bool create_code(gob_index *ix, gob_page *page, unsigned position, un
     return true;
 }
 
-/* Finds the pages of a batch and starts the loads of their codes. */
-static void look_ahead(const gob_index *ix, const int64_t *members, size_t n, gob_page_ref **refs)
+/* Finds the page of a member and starts the load of its code, or of its slot in the table. */
+GOB_INLINE gob_page_ref *look_ahead(const gob_pages *pages, const gob_table *table, int64_t member)
 {
-    const gob_pages pages = ix->pages; /* in registers: the stores below might alias it */
+    gob_page_ref *ref = gob_pages_find(pages, gob_page_number(member));
+    if (GOB_LIKELY(ref != NULL)) {
+        GOB_PREFETCH(&ref->page->codes[gob_page_position(member)]);
+    } else {
+        gob_table_prefetch(table, member);
+    }
+    return ref;
+}
+
+static void look_ahead_all(const gob_index *ix, const int64_t *members, size_t n, gob_page_ref **refs)
+{
     for (size_t i = 0; i < n; i++) {
-        gob_page_ref *ref = gob_pages_find(&pages, gob_page_number(members[i]));
-        refs[i] = ref;
-        if (GOB_LIKELY(ref != NULL)) {
-            GOB_PREFETCH(&ref->page->codes[gob_page_position(members[i])]);
-        } else {
-            gob_table_prefetch(&ix->table, members[i]);
-        }
+        refs[i] = look_ahead(&ix->pages, &ix->table, members[i]);
     }
 }
 
@@ -461,22 +465,36 @@ typedef struct bulk {
     size_t at;
     double *out;
     bool *stuck;
-    const gob_page_ref *dir; /* where the refs of the look ahead point into */
 } bulk;
 
-/* Input i by whichever path takes it. */
+/* A stretch of its inputs, between their look ahead and their writes. */
+typedef struct batch {
+    size_t start;
+    size_t n;
+    gob_page_ref *refs[GOB_BATCH];
+    const gob_page_ref *dir; /* the directory that refs point into */
+    uint8_t left[GOB_BATCH]; /* inputs that bulk_codes left over */
+    size_t count;            /* of left */
+} batch;
+
+static void batch_begin(const bulk *b, batch *t, size_t start, size_t n)
+{
+    t->start = start;
+    t->n = n - start < GOB_BATCH ? n - start : GOB_BATCH;
+    t->dir = b->ix->pages.dir;
+}
+
+/* Input i by whichever path takes it; ref may be NULL. */
 static gob_status bulk_one(const bulk *b, gob_page_ref *ref, size_t i, unsigned small)
 {
     gob_index *ix = b->ix;
     unsigned position = gob_page_position(b->members[i]);
     double by = b->add.by[i * b->add.step];
     double sum;
-    bool done = false;
-    if (GOB_LIKELY(ref != NULL && b->dir == ix->pages.dir)) {
-        done = bump_code(ref->page, position, small, &sum) ||
-               bump_exception(ix, ref->page, position, by, &sum) ||
-               create_code(ix, ref->page, position, small, b->journal, b->at + i, &sum);
-    }
+    bool done = ref != NULL && (bump_exception(ix, ref->page, position, by, &sum) ||
+                                bump_code(ref->page, position, small, &sum) ||
+                                create_code(ix, ref->page, position, small, b->journal, b->at + i,
+                                            &sum));
     if (!done) {
         double old = gob_index_get(ix, b->members[i]);
         b->journal->done = b->at + i;
@@ -489,93 +507,145 @@ static gob_status bulk_one(const bulk *b, gob_page_ref *ref, size_t i, unsigned 
     return GOB_OK;
 }
 
-/* Adds `small` to all inputs of a batch that are plain codes, without a branch that depends on scores
- * (it would be mispredicted about as often as it is taken), and lists the others in `left`. Inputs of
- * one member stay in order: once one is left over, so are the later ones. */
-static size_t bulk_codes(const int64_t *members, gob_page_ref *const *refs, size_t n, unsigned small,
-                         uint8_t *left)
+/* Any increments, in input order. */
+static gob_status bulk_mixed(const bulk *b, size_t n)
 {
+    batch t;
+    for (size_t start = 0; start < n; start += t.n) {
+        batch_begin(b, &t, start, n);
+        look_ahead_all(b->ix, b->members + start, t.n, t.refs);
+        for (size_t i = 0; i < t.n; i++) {
+            gob_page_ref *ref = t.dir == b->ix->pages.dir ? t.refs[i] : NULL;
+            unsigned small = small_addend(b->add.by[(start + i) * b->add.step]);
+            GOB_TRY(bulk_one(b, ref, start + i, small));
+        }
+    }
+    return GOB_OK;
+}
+
+/* One small integer added to every input: counting, the work this container is for.
+ *
+ * Batches pass through a pipeline of three: codes are loaded for the next, plain codes written in
+ * this one, and what those left over done in the one before, whose exceptions are loaded by now. This
+ * keeps the order of any one member's inputs, which matters for the journal: once one of them is left
+ * over, so is every later one until it is done. */
+
+/* Adds to all inputs of a batch that are plain codes, without a branch that depends on scores (it
+ * would be mispredicted about as often as it is taken), and lists the others. The look ahead for the
+ * next batch is woven in, so that loads and arithmetic overlap. */
+static void bulk_codes(const bulk *b, batch *t, batch *next, unsigned small)
+{
+    const gob_pages pages = b->ix->pages; /* in registers: stores to codes may alias anything */
+    const int64_t *members = b->members + t->start;
     size_t count = 0;
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < t->n; i++) {
+        if (GOB_LIKELY(i < next->n)) {
+            next->refs[i] = look_ahead(&pages, &b->ix->table, members[t->n + i]);
+        }
         bool over = true;
-        if (GOB_LIKELY(refs[i] != NULL && gob_ref_width(refs[i]) == 1)) {
-            gob_page *page = refs[i]->page;
+        if (GOB_LIKELY(t->refs[i] != NULL && gob_ref_width(t->refs[i]) == 1)) {
+            gob_page *page = t->refs[i]->page;
             uint8_t *at = &page->codes[gob_page_position(members[i])];
             unsigned code = *at;
             over = code + small > 0xFD;
             *at = (uint8_t)(code + (small & ((unsigned)over - 1)));
-            GOB_PREFETCH(page);
+            /* The page's head, where the patch is; the code once more where that is not needed. */
+            uintptr_t code_or_head =
+                (uintptr_t)at ^ (((uintptr_t)at ^ (uintptr_t)page) & (0 - (uintptr_t)over));
+            GOB_PREFETCH((const void *)code_or_head);
         }
-        left[count] = (uint8_t)i;
+        t->left[count] = (uint8_t)i;
         count += over;
     }
-    return count;
+    t->count = count;
 }
 
 /* Starts the loads of the exceptions that the inputs left over may be. */
-static void look_ahead_patches(const bulk *b, gob_page_ref *const *refs, size_t start,
-                               const uint8_t *left, size_t count)
+static void look_ahead_patches(const bulk *b, const batch *t)
 {
-    for (size_t k = 0; k < count; k++) {
-        const gob_page *page = refs[left[k]] == NULL ? NULL : refs[left[k]]->page;
-        if (page != NULL) {
-            unsigned position = gob_page_position(b->members[start + left[k]]);
-            GOB_PREFETCH(gob_patch_home(&page->patch, b->ix->pages.kind, position));
+    gob_patch_kind kind = b->ix->pages.kind;
+    for (size_t k = 0; k < t->count; k++) {
+        const gob_page_ref *ref = t->refs[t->left[k]];
+        if (ref != NULL) {
+            unsigned position = gob_page_position(b->members[t->start + t->left[k]]);
+            const uint8_t *group = gob_patch_home(&ref->page->patch, kind, position);
+            GOB_PREFETCH(group);
+            GOB_PREFETCH(group + GOB_PATCH_GROUP * (2U + kind.score_bytes) - 1);
         }
     }
 }
 
-/* Takes back what bulk_codes did to the inputs of a batch after the one that failed. */
-static void bulk_uncodes(const bulk *b, size_t start, size_t n, double by, const uint8_t *left,
-                         size_t failed, size_t count)
+/* Takes back what bulk_codes did to a batch from input `from` on. */
+static void bulk_uncodes(const bulk *b, const batch *t, size_t from, double by)
 {
-    for (size_t i = left[failed] + 1U, k = failed + 1; i < n; i++) {
-        if (k < count && left[k] == i) {
-            k++;
-            continue;
+    size_t k = 0;
+    for (size_t i = 0; i < t->n; i++) {
+        bool over = k < t->count && t->left[k] == i;
+        k += over;
+        if (!over && i >= from) {
+            int64_t member = b->members[t->start + i];
+            double old;
+            gob_status status = gob_index_put(b->ix, b->alloc, member,
+                                              gob_index_get(b->ix, member) - by, &old);
+            GOB_ASSERT(status == GOB_OK); /* a plain code stays one */
+            (void)status;
         }
-        double old;
-        double score = gob_index_get(b->ix, b->members[start + i]) - by;
-        gob_status status = gob_index_put(b->ix, b->alloc, b->members[start + i], score, &old);
-        GOB_ASSERT(status == GOB_OK); /* a plain code stays one */
-        (void)status;
     }
+}
+
+/* Does what is left of a batch. On failure, its later codes and those of `ahead` are taken back. */
+static gob_status bulk_left(const bulk *b, const batch *t, const batch *ahead, unsigned small)
+{
+    for (size_t k = 0; k < t->count; k++) {
+        size_t i = t->left[k];
+        gob_page_ref *ref = t->dir == b->ix->pages.dir ? t->refs[i] : NULL;
+        gob_status status = bulk_one(b, ref, t->start + i, small);
+        if (GOB_UNLIKELY(status != GOB_OK)) {
+            bulk_uncodes(b, t, i + 1, small);
+            bulk_uncodes(b, ahead, 0, small);
+            return status;
+        }
+    }
+    return GOB_OK;
+}
+
+static gob_status bulk_alike(const bulk *b, size_t n, unsigned small)
+{
+    batch batches[3];
+    batch *before = &batches[0];
+    batch *now = &batches[1];
+    batch *next = &batches[2];
+    before->count = 0;
+    batch_begin(b, now, 0, n);
+    look_ahead_all(b->ix, b->members, now->n, now->refs);
+    while (now->n != 0) {
+        if (now->dir != b->ix->pages.dir) {
+            batch_begin(b, now, now->start, n);
+            look_ahead_all(b->ix, b->members + now->start, now->n, now->refs);
+        }
+        batch_begin(b, next, now->start + now->n, n);
+        bulk_codes(b, now, next, small);
+        look_ahead_patches(b, now);
+        GOB_TRY(bulk_left(b, before, now, small));
+        batch *done = before;
+        before = now;
+        now = next;
+        next = done;
+    }
+    now->count = 0;
+    return bulk_left(b, before, now, small);
 }
 
 gob_status gob_index_increment_many(gob_index *ix, gob_alloc *a, const int64_t *members,
                                     gob_addends add, size_t n, gob_journal *j, size_t at, double *out,
                                     bool *stuck)
 {
-    bulk b = {ix, a, members, add, j, at, out, stuck, ix->pages.dir};
-    gob_page_ref *refs[2][GOB_BATCH]; /* of this batch and the next */
-    uint8_t left[GOB_BATCH];
+    bulk b = {ix, a, members, add, j, at, out, stuck};
     unsigned small = small_addend(add.by[0]);
-    bool alike = add.step == 0 && out == NULL && small <= 0xFD;
-    look_ahead(ix, members, n < GOB_BATCH ? n : GOB_BATCH, refs[0]);
-    for (size_t start = 0, turn = 0; start < n; start += GOB_BATCH, turn ^= 1) {
-        size_t batch = n - start < GOB_BATCH ? n - start : GOB_BATCH;
-        size_t after = n - start - batch < GOB_BATCH ? n - start - batch : GOB_BATCH;
-        if (b.dir != ix->pages.dir) {
-            b.dir = ix->pages.dir;
-            look_ahead(ix, members + start, batch, refs[turn]);
-        }
-        look_ahead(ix, members + start + batch, after, refs[turn ^ 1]);
-        size_t count = batch;
-        if (alike) {
-            count = bulk_codes(members + start, refs[turn], batch, small, left);
-            look_ahead_patches(&b, refs[turn], start, left, count);
-        }
-        for (size_t k = 0; k < count; k++) {
-            size_t i = alike ? left[k] : k;
-            small = alike ? small : small_addend(add.by[(start + i) * add.step]);
-            gob_status status = bulk_one(&b, refs[turn][i], start + i, small);
-            if (GOB_UNLIKELY(status != GOB_OK)) {
-                if (alike) {
-                    bulk_uncodes(&b, start, batch, small, left, k, count);
-                }
-                return status;
-            }
-        }
+    if (add.step == 0 && out == NULL && small <= 0xFD) {
+        GOB_TRY(bulk_alike(&b, n, small));
+    } else {
+        GOB_TRY(bulk_mixed(&b, n));
     }
     j->done = at + n;
     return GOB_OK;
@@ -586,9 +656,9 @@ void gob_index_get_many(const gob_index *ix, const int64_t *members, size_t n, d
 {
     gob_page_ref *refs[GOB_BATCH];
     for (size_t start = 0; start < n; start += GOB_BATCH) {
-        size_t batch = n - start < GOB_BATCH ? n - start : GOB_BATCH;
-        look_ahead(ix, members + start, batch, refs);
-        for (size_t i = start; i < start + batch; i++) {
+        size_t some = n - start < GOB_BATCH ? n - start : GOB_BATCH;
+        look_ahead_all(ix, members + start, some, refs);
+        for (size_t i = start; i < start + some; i++) {
             double score = gob_index_get(ix, members[i]);
             out[i] = gob_is_absent(score) ? missing : score;
         }
@@ -610,25 +680,36 @@ gob_status gob_index_optimize(gob_index *ix, gob_alloc *a)
     return GOB_OK;
 }
 
+/* The next members of a page, and where it is done, on to the next place of the directory. */
+static size_t walk_page(const gob_index *ix, gob_walk *w, int64_t *members, double *scores)
+{
+    const gob_page_ref *ref = &ix->pages.dir[w->page];
+    size_t n = 0;
+    unsigned end = ref->page == NULL ? 0 : GOB_PAGE_IDS;
+    for (; w->position < end && n < GOB_WALK_MAX; w->position++) {
+        scores[n] = gob_page_get(&ix->pages, ref->page, w->position);
+        members[n] = gob_page_member(gob_ref_number(ref), w->position);
+        n += !gob_is_absent(scores[n]);
+    }
+    if (w->position >= end) {
+        w->position = 0;
+        w->page++;
+    }
+    return n;
+}
+
 size_t gob_index_walk(const gob_index *ix, gob_walk *w, int64_t *members, double *scores)
 {
     size_t n = 0;
     while (n == 0 && w->page < dir_places(&ix->pages)) {
-        const gob_page_ref *ref = &ix->pages.dir[w->page++];
-        for (unsigned position = 0; ref->page != NULL && position < GOB_PAGE_IDS; position++) {
-            scores[n] = gob_page_get(&ix->pages, ref->page, position);
-            members[n] = gob_page_member(gob_ref_number(ref), position);
-            n += !gob_is_absent(scores[n]);
-        }
+        n = walk_page(ix, w, members, scores);
     }
     while (n == 0 && w->slot < ix->table.capacity) {
         size_t end = w->slot + GOB_WALK_MAX;
         end = end < ix->table.capacity ? end : ix->table.capacity;
-        for (; w->slot < end; w->slot++) {
-            if (ix->table.ctrl[w->slot] < 0x80) {
-                members[n] = gob_table_member(&ix->table, w->slot);
-                scores[n++] = gob_table_score(&ix->table, w->slot);
-            }
+        for (; (w->slot = gob_table_next(&ix->table, w->slot)) < end; w->slot++) {
+            members[n] = gob_table_member(&ix->table, w->slot);
+            scores[n++] = gob_table_score(&ix->table, w->slot);
         }
     }
     return n;

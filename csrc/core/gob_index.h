@@ -66,10 +66,9 @@ gob_status gob_index_optimize(gob_index *ix, gob_alloc *a);
 /* A walk over all members, in no particular order, a chunk at a time. */
 typedef struct gob_walk {
     size_t page;
+    unsigned position;
     size_t slot;
 } gob_walk;
-
-enum { GOB_WALK_MAX = GOB_PAGE_IDS };
 
 /* Fills up to GOB_WALK_MAX members and scores; 0 when the walk is over. */
 size_t gob_index_walk(const gob_index *ix, gob_walk *w, int64_t *members, double *scores);

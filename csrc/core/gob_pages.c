@@ -180,10 +180,25 @@ static gob_status recode(const gob_pages *p, gob_alloc *a, gob_page_ref *ref, un
     return GOB_OK;
 }
 
+/* A census of a narrow page as far as widening it is concerned: its codes are known to be narrow, so
+ * only its exceptions are looked at. */
+static gob_page_census growth_census(const gob_pages *p, const gob_page *page)
+{
+    unsigned plain = (unsigned)page->live - page->patch.count;
+    gob_page_census c = {plain, plain, plain};
+    for (unsigned place = 0; place < page->patch.capacity; place++) {
+        int position = gob_patch_position(&page->patch, p->kind, place);
+        if (position >= 0) {
+            gob_page_census_add(&c, gob_page_get(p, page, (unsigned)position));
+        }
+    }
+    return c;
+}
+
 /* Makes room for one more exception: by a larger patch, or by wider codes where those are cheaper. */
 static gob_status make_room(const gob_pages *p, gob_alloc *a, gob_page_ref *ref, double score)
 {
-    gob_page_census c = census_of(p, ref->page);
+    gob_page_census c = growth_census(p, ref->page);
     gob_page_census_add(&c, score);
     size_t bytes;
     unsigned width = gob_pages_best(p, &c, &bytes);

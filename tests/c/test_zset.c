@@ -4,7 +4,7 @@
 #include "gob_test.h"
 #include "gob_zset.h"
 
-enum { IDS = 3 * GOB_PAGE_IDS, ROUNDS = 400 };
+enum { IDS = GOB_PAGE_IDS + 4000, ROUNDS = 400 };
 
 /* The model: the score of id i belongs to member base + i * stride. */
 typedef struct model {
@@ -92,7 +92,7 @@ static bool order_matches(gob_zset *z, const model *m, uint64_t *rng)
 /* A bulk call of random inputs; undone where `undo`, or where an allocation fails. */
 static void bulk(gob_zset *z, model *m, uint64_t *rng, bool undo)
 {
-    enum { MOST = 3000 };
+    enum { MOST = 6000 };
     static int64_t members[MOST];
     static size_t ids[MOST];
     static double scores[MOST];
