@@ -3,8 +3,7 @@
 
 static int module_exec(PyObject *module)
 {
-    (void)module;
-    return 0;
+    return gob_add_traces(module);
 }
 
 static PyModuleDef_Slot module_slots[] = {

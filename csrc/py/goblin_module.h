@@ -6,5 +6,6 @@
 #include <Python.h>
 
 /* Each returns 0, or -1 with an exception set. */
+int gob_add_traces(PyObject *module);
 
 #endif

@@ -1,0 +1,17 @@
+"""What goblin raises and warns beyond Python's own exceptions."""
+
+from __future__ import annotations
+
+__all__ = ["GoblinError", "PrecisionWarning", "TraceError"]
+
+
+class GoblinError(Exception):
+    """Base of goblin's own exceptions."""
+
+
+class TraceError(GoblinError, ValueError):
+    """A trace file is damaged or of another format; the text names the file and the line."""
+
+
+class PrecisionWarning(UserWarning):
+    """A number could not be kept to its last digit."""

@@ -1,0 +1,118 @@
+"""Bytes of one trace file, decompressed as they are read."""
+
+from __future__ import annotations
+
+import bz2
+import os
+import sys
+from collections.abc import Iterable
+from typing import BinaryIO
+
+from ..errors import TraceError
+
+BLOCK = 1 << 22
+"""Bytes asked for at a time: enough to hide the cost of a call, and they stay in cache."""
+
+_COMPRESSED_BLOCK = 1 << 18
+_DECODED_PIECE = 1 << 16  # what a damaged block can take with it of the sound data before
+_BZ2_MAGIC = b"BZh"
+
+TraceFile = str | os.PathLike[str] | BinaryIO
+"""A path, "-" for standard input, or a binary file object."""
+
+
+def as_list(files: TraceFile | Iterable[TraceFile]) -> list[TraceFile]:
+    """One file or many, as a list."""
+    if isinstance(files, str | os.PathLike) or hasattr(files, "read"):
+        return [files]  # type: ignore[list-item]
+    return list(files)  # type: ignore[arg-type]
+
+
+def size_of(file: TraceFile) -> int | None:
+    """Bytes on disk, None where only reading will tell; FileNotFoundError for a missing file."""
+    if isinstance(file, str | os.PathLike) and os.fspath(file) != "-":
+        return os.stat(file).st_size
+    return None
+
+
+class Source:
+    """One file as a stream of decompressed bytes.
+
+    Compression is told by the first bytes, not by the name. Where compressed data is cut or
+    followed by something else, `read` ends as at the end of the file, and `fault` says why, so that
+    a reader can deliver what came before.
+    """
+
+    def __init__(self, file: TraceFile) -> None:
+        if isinstance(file, str | os.PathLike):
+            self.name = os.fspath(file)
+            self._owned = self.name != "-"
+            self._file: BinaryIO = sys.stdin.buffer
+            if self._owned:
+                self._file = open(file, "rb")  # noqa: SIM115 - closed by close()
+        else:
+            self.name = str(getattr(file, "name", "<stream>"))
+            self._owned = False
+            self._file = file
+        if self.name == "-":
+            self.name = "<stdin>"
+        self.bytes_read = 0
+        self.fault: str | None = None
+        self._pending = self._read_file(len(_BZ2_MAGIC))
+        self._decoder = bz2.BZ2Decompressor() if self._pending == _BZ2_MAGIC else None
+        self._first_stream = True
+        self._stream_started = False
+        if self._decoder is None and self.name.lower().endswith((".bz2", ".zst", ".gz", ".xz")):
+            self.close()
+            raise TraceError(
+                f"{self.name}, line 1: the name says compressed, the content is not bzip2"
+            )
+
+    def close(self) -> None:
+        if self._owned:
+            self._file.close()
+
+    def read(self, size: int) -> bytes:
+        """Up to `size` bytes; fewer, or none, only at the end."""
+        if self._decoder is None:
+            pending, self._pending = self._pending, b""
+            return pending + self._read_file(size - len(pending))
+        pieces = []
+        while size > 0 and self.fault is None:
+            piece = self._decompress(size)
+            if piece is None:
+                break
+            pieces.append(piece)
+            size -= len(piece)
+        return b"".join(pieces)
+
+    def _read_file(self, size: int) -> bytes:
+        pieces = []
+        while size > 0 and (piece := self._file.read(size)):
+            pieces.append(piece)
+            size -= len(piece)
+            self.bytes_read += len(piece)
+        return b"".join(pieces)
+
+    def _decompress(self, size: int) -> bytes | None:
+        """Some bytes, perhaps none yet; None at the end or after a fault."""
+        assert self._decoder is not None
+        if self._decoder.eof:
+            self._pending = self._decoder.unused_data
+            self._decoder = bz2.BZ2Decompressor()
+            self._first_stream, self._stream_started = False, False
+        if self._decoder.needs_input and not self._pending:
+            self._pending = self._read_file(_COMPRESSED_BLOCK)
+            if not self._pending:
+                if self._stream_started:
+                    self.fault = "the compressed data is cut off"
+                return None
+        pending, self._pending = self._pending, b""
+        try:
+            piece = self._decoder.decompress(pending, min(size, _DECODED_PIECE))
+        except OSError:
+            new = not (self._first_stream or self._stream_started)
+            self.fault = "garbage after the compressed data" if new else "damaged compressed data"
+            return None
+        self._stream_started = True
+        return piece
