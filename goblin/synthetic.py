@@ -126,9 +126,9 @@ class WikimediaTrace(Iterable[np.ndarray]):
     def write_history(self, path: str | os.PathLike[str], columns: int = 78) -> dict[str, int]:
         """Write a MediaWiki History dump of 70, 74, 76 or 78 columns.
 
-        It is compressed where the name ends in ".bz2".         Among the edits stand rows that are
-        none: page and user events, and edits without a page id. Returns how many of each reason `goblin.io.mediawiki.history` must skip. O(events);
-        ValueError for other widths.
+        It is compressed where the name ends in ".bz2". Among the edits stand rows that are none:
+        page and user events, and edits without a page id. Returns how many of each reason
+        `goblin.io.mediawiki.history` must skip. O(events); ValueError for other widths.
         """
         if columns not in LAYOUTS:
             raise ValueError(
@@ -184,7 +184,8 @@ class WikimediaTrace(Iterable[np.ndarray]):
         place = indexes - group * np.uint32(_GROUP_MEMBERS)
         draw = _mix(group, 32, _key(self.seed, "hole", 0)) >> np.uint32(16)
         hole = (draw * np.uint32(_GROUP_IDS)) >> np.uint32(16)
-        return group * np.uint32(_GROUP_IDS) + place + (place >= hole)
+        ids: np.ndarray = group * np.uint32(_GROUP_IDS) + place + (place >= hole)
+        return ids
 
 
 def _edit_counts(members: int, seed: int) -> tuple[np.ndarray, np.ndarray]:

@@ -1,5 +1,5 @@
-/* A command is read token by token; each token is decoded at the end of the run's text, and stays there
- * if it is a key or a member. Only a whole, sound command moves the run's counters. */
+/* A command is read token by token; each token is decoded at the end of the run's text, and stays
+ * there if it is a key or a member. Only a whole, sound command moves the run's counters. */
 #include "gob_commands.h"
 
 #include "gob_text.h"
@@ -267,7 +267,8 @@ static outcome read_key(cursor *c, gob_commands_run *run, size_t write)
         run->stops[0] = (int64_t)length;
         return TAKEN;
     }
-    bool same = length == (size_t)run->stops[0] && memcmp(run->text + write, run->text, length) == 0;
+    bool same =
+        length == (size_t)run->stops[0] && memcmp(run->text + write, run->text, length) == 0;
     return same ? TAKEN : NEXT_RUN;
 }
 

@@ -1,7 +1,8 @@
-/* Scanner of ZADD and ZINCRBY commands, as inline text or RESP arrays, as a Redis server reads them.
+/* Scanner of ZADD and ZINCRBY commands, as inline text or RESP arrays, as a Redis server reads
+ * them.
  *
- * One call reads one run: following commands of one verb and key. Nothing is allocated: decoded bytes and
- * scores go to the caller's arrays. */
+ * One call reads one run: following commands of one verb and key. Nothing is allocated: decoded
+ * bytes and scores go to the caller's arrays. */
 #ifndef GOB_COMMANDS_H
 #define GOB_COMMANDS_H
 
@@ -39,7 +40,8 @@ typedef struct gob_commands_run {
     gob_commands_fault fault;
 } gob_commands_run;
 
-/* GOB_MALFORMED: what starts at `consumed` is no command, by `fault`; the run before it is whole. O(length). */
+/* GOB_MALFORMED: what starts at `consumed` is no command, by `fault`; the run before it is whole.
+ * O(length). */
 gob_status gob_commands_read(gob_commands_run *run, const char *data, size_t length);
 
 /* All members of a run as canonical int64, or false. O(bytes). */

@@ -31,7 +31,7 @@ enum {
     GOB_LEVELS_MAX = 12,
 
     /* Lookups in flight together in a bulk call, between their prefetch and their use. */
-    GOB_BATCH = 32,
+    GOB_BATCH = 64,
 
     /* Once more than 1/this of the members wait in pending, rebuilding the order is cheaper. */
     GOB_PENDING_SHARE = 8,

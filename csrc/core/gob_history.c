@@ -1,6 +1,6 @@
-/* One pass finds the tabs and the end of a row, eight bytes at a time; the wanted fields are then read
- * from the noted places. Rows average some hundred bytes and mostly empty fields, so noting every tab
- * costs less than asking at each whether it is wanted. */
+/* One pass finds the tabs and the end of a row, eight bytes at a time; the wanted fields are then
+ * read from the noted places. Rows average some hundred bytes and mostly empty fields, so noting
+ * every tab costs less than asking at each whether it is wanted. */
 #include "gob_history.h"
 
 #include "gob_text.h"
@@ -152,8 +152,8 @@ static bool read_timestamp(const char *text, size_t length, int64_t *value)
         text[16] != ':') {
         return false;
     }
-    int64_t days = days_since_epoch(read_digits(text, 4), read_digits(text + 5, 2),
-                                    read_digits(text + 8, 2));
+    int64_t days =
+        days_since_epoch(read_digits(text, 4), read_digits(text + 5, 2), read_digits(text + 8, 2));
     int64_t hour = read_digits(text + 11, 2);
     int64_t minute = read_digits(text + 14, 2);
     int64_t second = read_digits(text + 17, 2);
@@ -188,7 +188,8 @@ static bool read_integer(const char *text, size_t length, int64_t *value)
 }
 
 /* Write one field as the kept row number `slot`; false where it is malformed. */
-static bool read_field(const gob_history_column *column, const row *r, const char *block, size_t slot)
+static bool read_field(const gob_history_column *column, const row *r, const char *block,
+                       size_t slot)
 {
     const char *text = r->text + field_start(r, column->index);
     size_t length = (size_t)(r->text + r->stop[column->index] - text);

@@ -1,7 +1,7 @@
 /* Scanner of MediaWiki History rows: tab-separated columns without quoting, one row per '\n'.
  *
- * It reads the wanted columns of the wanted rows of one block straight into the caller's arrays. A row
- * with a field that cannot be read is left out and counted; nothing is allocated. */
+ * It reads the wanted columns of the wanted rows of one block straight into the caller's arrays. A
+ * row with a field that cannot be read is left out and counted; nothing is allocated. */
 #ifndef GOB_HISTORY_H
 #define GOB_HISTORY_H
 
@@ -11,9 +11,9 @@
 enum { GOB_HISTORY_MAX_WIDTH = 78 };
 
 typedef enum gob_history_kind {
-    GOB_HISTORY_PAGE_ID,   /* int64_t, canonical and not negative; an empty one leaves the row out */
-    GOB_HISTORY_INTEGER,   /* int64_t, -1 where empty */
-    GOB_HISTORY_BOOLEAN,   /* uint8_t, 0 where empty */
+    GOB_HISTORY_PAGE_ID, /* int64_t, canonical and not negative; an empty one leaves the row out */
+    GOB_HISTORY_INTEGER, /* int64_t, -1 where empty */
+    GOB_HISTORY_BOOLEAN, /* uint8_t, 0 where empty */
     GOB_HISTORY_TIMESTAMP, /* int64_t, microseconds since 1970, INT64_MIN where empty */
     GOB_HISTORY_TEXT,      /* gob_history_span */
     GOB_HISTORY_KINDS,
@@ -47,11 +47,11 @@ typedef struct gob_history_scan {
     size_t column_count;
     size_t capacity; /* rows that fit the columns' arrays */
     /* Results of one call. */
-    size_t consumed; /* bytes of the rows read, a multiple of whole rows */
-    size_t rows;     /* rows read, kept or not */
-    size_t kept;     /* rows written to the columns */
-    size_t filtered; /* rows of another entity or event */
-    size_t pageless; /* rows with an empty page id */
+    size_t consumed;  /* bytes of the rows read, a multiple of whole rows */
+    size_t rows;      /* rows read, kept or not */
+    size_t kept;      /* rows written to the columns */
+    size_t filtered;  /* rows of another entity or event */
+    size_t pageless;  /* rows with an empty page id */
     size_t bad_width; /* columns of the row that stopped the scan */
 } gob_history_scan;
 

@@ -366,22 +366,14 @@ static gob_status increment(gob_index *ix, gob_alloc *a, int64_t member, double 
 }
 
 /* Adds a small integer to a code, where both are plain codes of a page: the path of nearly every
- * increment of a large count. Returns false where the general path has to do it. */
-GOB_INLINE bool bump(gob_page *page, unsigned position, unsigned small, gob_journal *j, size_t at,
-                     double *sum)
+ * increment of a large count. Returns false where another path has to do it. */
+GOB_INLINE bool bump_code(gob_page *page, unsigned position, unsigned small, double *sum)
 {
     if (GOB_LIKELY(page->width == 1)) {
         unsigned code = page->codes[position];
         if (GOB_LIKELY(code + small <= 0xFD)) {
             page->codes[position] = (uint8_t)(code + small);
             *sum = code + small;
-            return true;
-        }
-        if (code == 0xFF && small <= 0xFD) {
-            page->codes[position] = (uint8_t)small;
-            page->live++;
-            gob_journal_created(j, at);
-            *sum = small;
             return true;
         }
     } else if (page->width == 2) {
@@ -395,13 +387,50 @@ GOB_INLINE bool bump(gob_page *page, unsigned position, unsigned small, gob_jour
     return false;
 }
 
-/* by as a small unsigned integer, or one that no code can take. */
-static unsigned small_addend(double by)
+/* True where a narrow page's code at this position means "exception". */
+GOB_INLINE bool is_exception(const gob_page *page, unsigned position)
 {
-    return by >= 0.0 && by <= 0xFD && (double)(unsigned)by == by ? (unsigned)by : 0x10000;
+    return (page->width == 1 && page->codes[position] == 0xFE) ||
+           (page->width == 2 && gob_load16(page->codes + 2 * position) == 0xFFFE);
 }
 
-/* Finds the pages of a batch and starts the loads that its increments need. */
+/* Adds to an exception that remains one, where undoing needs no log. A large count has many of its
+ * increments on the few members whose scores have outgrown their codes. */
+GOB_INLINE bool bump_exception(const gob_index *ix, gob_page *page, unsigned position, double by,
+                               double *sum)
+{
+    if (!is_exception(page, position)) {
+        return false;
+    }
+    unsigned score_bytes = ix->pages.score_bytes;
+    uint8_t *at = gob_patch_score(page, score_bytes, position);
+    double old = gob_score_load(at, score_bytes);
+    double max = page->width == 1 ? 0xFD : 0xFFFD;
+    double back;
+    if (gob_narrow(old + by, score_bytes, sum) != GOB_OK || !(*sum > max) || *sum == old ||
+        gob_narrow(*sum - by, score_bytes, &back) != GOB_OK || back != old) {
+        return false;
+    }
+    gob_score_store(at, score_bytes, *sum);
+    return true;
+}
+
+/* Gives an absent member of a 1-byte page its first, small score. */
+GOB_INLINE bool create_code(gob_index *ix, gob_page *page, unsigned position, unsigned small,
+                            gob_journal *j, size_t at, double *sum)
+{
+    if (page->width != 1 || page->codes[position] != 0xFF || small > 0xFD) {
+        return false;
+    }
+    page->codes[position] = (uint8_t)small;
+    page->live++;
+    ix->live++;
+    gob_journal_created(j, at);
+    *sum = small;
+    return true;
+}
+
+/* Finds the pages of a batch and starts the loads of their codes. */
 static void look_ahead(const gob_index *ix, const int64_t *members, size_t n, gob_page_ref **refs)
 {
     for (size_t i = 0; i < n; i++) {
@@ -415,40 +444,122 @@ static void look_ahead(const gob_index *ix, const int64_t *members, size_t n, go
     }
 }
 
+/* by as a small unsigned integer, or one that no code can take. */
+static unsigned small_addend(double by)
+{
+    return by >= 0.0 && by <= 0xFD && (double)(unsigned)by == by ? (unsigned)by : 0x10000;
+}
+
+/* A bulk increment under way. */
+typedef struct bulk {
+    gob_index *ix;
+    gob_alloc *alloc;
+    const int64_t *members;
+    gob_addends add;
+    gob_journal *journal;
+    size_t at;
+    double *out;
+    bool *stuck;
+    const gob_page_ref *dir; /* where the refs of the look ahead point into */
+} bulk;
+
+/* Input i by whichever path takes it. */
+static gob_status bulk_one(const bulk *b, gob_page_ref *ref, size_t i, unsigned small)
+{
+    gob_index *ix = b->ix;
+    unsigned position = gob_page_position(b->members[i]);
+    double by = b->add.by[i * b->add.step];
+    double sum;
+    bool done = false;
+    if (GOB_LIKELY(ref != NULL && b->dir == ix->pages.dir)) {
+        done = bump_code(ref->page, position, small, &sum) ||
+               bump_exception(ix, ref->page, position, by, &sum) ||
+               create_code(ix, ref->page, position, small, b->journal, b->at + i, &sum);
+    }
+    if (!done) {
+        double old = gob_index_get(ix, b->members[i]);
+        b->journal->done = b->at + i;
+        GOB_TRY(increment(ix, b->alloc, b->members[i], by, b->journal, b->at + i, &sum));
+        *b->stuck = *b->stuck || (sum == old && by != 0.0 && isfinite(old));
+    }
+    if (b->out != NULL) {
+        b->out[i] = sum;
+    }
+    return GOB_OK;
+}
+
+/* Adds `small` to all inputs of a batch that are plain codes, without a branch that depends on scores
+ * (it would be mispredicted about as often as it is taken), and lists the others in `left`, starting
+ * the load of the exception that each may be. Inputs of one member stay in order: once one is left
+ * over, so are the later ones. */
+static size_t bulk_codes(const bulk *b, gob_page_ref *const *refs, size_t start, size_t n,
+                         unsigned small, uint8_t *left)
+{
+    size_t count = 0;
+    unsigned score_bytes = b->ix->pages.score_bytes;
+    for (size_t i = 0; i < n; i++) {
+        bool over = true;
+        if (GOB_LIKELY(refs[i] != NULL && refs[i]->page->width == 1)) {
+            gob_page *page = refs[i]->page;
+            unsigned position = gob_page_position(b->members[start + i]);
+            uint8_t *at = &page->codes[position];
+            unsigned sum = *at + small;
+            over = sum > 0xFD;
+            *at = (uint8_t)(over ? *at : sum);
+            unsigned home = gob_patch_home(position, page->capacity);
+            GOB_PREFETCH(over ? gob_patch_place(page, score_bytes, home) : at);
+        }
+        left[count] = (uint8_t)i;
+        count += over;
+    }
+    return count;
+}
+
+/* Takes back what bulk_codes did to the inputs of a batch after the one that failed. */
+static void bulk_uncodes(const bulk *b, size_t start, size_t n, double by, const uint8_t *left,
+                         size_t failed, size_t count)
+{
+    for (size_t i = left[failed] + 1U, k = failed + 1; i < n; i++) {
+        if (k < count && left[k] == i) {
+            k++;
+            continue;
+        }
+        double old;
+        double score = gob_index_get(b->ix, b->members[start + i]) - by;
+        gob_status status = gob_index_put(b->ix, b->alloc, b->members[start + i], score, &old);
+        GOB_ASSERT(status == GOB_OK); /* a plain code stays one */
+        (void)status;
+    }
+}
+
 gob_status gob_index_increment_many(gob_index *ix, gob_alloc *a, const int64_t *members,
                                     gob_addends add, size_t n, gob_journal *j, size_t at, double *out,
                                     bool *stuck)
 {
-    gob_page_ref *refs[GOB_BATCH];
+    bulk b = {ix, a, members, add, j, at, out, stuck, ix->pages.dir};
+    gob_page_ref *refs[2][GOB_BATCH]; /* of this batch and the next */
+    uint8_t left[GOB_BATCH];
     unsigned small = small_addend(add.by[0]);
-    for (size_t start = 0; start < n; start += GOB_BATCH) {
+    bool alike = add.step == 0 && out == NULL && small <= 0xFD;
+    look_ahead(ix, members, n < GOB_BATCH ? n : GOB_BATCH, refs[0]);
+    for (size_t start = 0, turn = 0; start < n; start += GOB_BATCH, turn ^= 1) {
         size_t batch = n - start < GOB_BATCH ? n - start : GOB_BATCH;
-        look_ahead(ix, members + start, batch, refs);
-        bool stale = false; /* the directory may have changed since the look ahead */
-        for (size_t i = 0; i < batch; i++) {
-            int64_t member = members[start + i];
-            double by = add.by[(start + i) * add.step];
-            double sum;
-            small = add.step == 0 ? small : small_addend(by);
-            if (GOB_LIKELY(refs[i] != NULL && !stale)) {
-                uint16_t live = refs[i]->page->live;
-                if (GOB_LIKELY(bump(refs[i]->page, gob_page_position(member), small, j,
-                                    at + start + i, &sum))) {
-                    ix->live += (uint64_t)(refs[i]->page->live - live);
-                    if (out != NULL) {
-                        out[start + i] = sum;
-                    }
-                    continue;
+        size_t after = n - start - batch < GOB_BATCH ? n - start - batch : GOB_BATCH;
+        if (b.dir != ix->pages.dir) {
+            b.dir = ix->pages.dir;
+            look_ahead(ix, members + start, batch, refs[turn]);
+        }
+        look_ahead(ix, members + start + batch, after, refs[turn ^ 1]);
+        size_t count = alike ? bulk_codes(&b, refs[turn], start, batch, small, left) : batch;
+        for (size_t k = 0; k < count; k++) {
+            size_t i = alike ? left[k] : k;
+            small = alike ? small : small_addend(add.by[(start + i) * add.step]);
+            gob_status status = bulk_one(&b, refs[turn][i], start + i, small);
+            if (GOB_UNLIKELY(status != GOB_OK)) {
+                if (alike) {
+                    bulk_uncodes(&b, start, batch, small, left, k, count);
                 }
-            }
-            j->done = at + start + i;
-            const gob_page_ref *dir = ix->pages.dir;
-            double old = gob_index_get(ix, member);
-            GOB_TRY(increment(ix, a, member, by, j, at + start + i, &sum));
-            stale = stale || dir != ix->pages.dir;
-            *stuck = *stuck || (sum == old && by != 0.0 && isfinite(old));
-            if (out != NULL) {
-                out[start + i] = sum;
+                return status;
             }
         }
     }

@@ -2,8 +2,6 @@
 
 #include "gob_check.h"
 
-enum { NO_POSITION = 0xFFFF, NO_PLACE = 0xFFFF };
-
 /* Codes */
 
 /* The largest score that a code of this width holds; above it are "exception" and "absent". */
@@ -43,79 +41,55 @@ static void store_code(gob_page *page, unsigned position, unsigned code)
     }
 }
 
-/* Exceptions: linear probing over u16 positions, the scores behind them */
+/* Exceptions */
 
 static size_t patch_bytes(const gob_pages *p, unsigned capacity)
 {
     return (size_t)capacity * (2U + p->score_bytes);
 }
 
-static unsigned patch_home(unsigned position, unsigned capacity)
+static uint8_t *place_at(const gob_pages *p, const gob_page *page, unsigned place)
 {
-    return (((position * 40503U) & 0xFFFF) * capacity) >> 16;
+    return gob_patch_place(page, p->score_bytes, place);
 }
 
-static unsigned patch_position(const gob_page *page, unsigned place)
+static unsigned next_place(const gob_page *page, unsigned place)
 {
-    return gob_load16(page->patch + 2 * place);
-}
-
-static uint8_t *patch_score(const gob_pages *p, const gob_page *page, unsigned place)
-{
-    return page->patch + 2 * page->capacity + (size_t)place * p->score_bytes;
-}
-
-/* The place of a position; NO_PLACE where it is not among the exceptions. */
-static unsigned patch_find(const gob_page *page, unsigned position)
-{
-    if (page->exceptions == 0) {
-        return NO_PLACE;
-    }
-    unsigned place = patch_home(position, page->capacity);
-    for (;;) {
-        unsigned found = patch_position(page, place);
-        if (found == position) {
-            return place;
-        }
-        if (found == NO_POSITION) {
-            return NO_PLACE;
-        }
-        place = place + 1U == page->capacity ? 0 : place + 1;
-    }
+    return place + 1U == page->capacity ? 0 : place + 1;
 }
 
 static void patch_insert(const gob_pages *p, gob_page *page, unsigned position, double score)
 {
-    unsigned place = patch_home(position, page->capacity);
-    while (patch_position(page, place) != NO_POSITION) {
-        place = place + 1U == page->capacity ? 0 : place + 1;
+    unsigned place = gob_patch_home(position, page->capacity);
+    while (gob_load16(place_at(p, page, place)) != GOB_NO_POSITION) {
+        place = next_place(page, place);
     }
-    gob_store16(page->patch + 2 * place, (uint16_t)position);
-    gob_score_store(patch_score(p, page, place), p->score_bytes, score);
+    uint8_t *at = place_at(p, page, place);
+    gob_store16(at, (uint16_t)position);
+    gob_score_store(at + 2, p->score_bytes, score);
     page->exceptions++;
 }
 
-/* Empties a place and moves later exceptions back over it, so that no marks are left behind. */
-static void patch_remove(const gob_pages *p, gob_page *page, unsigned place)
+/* Takes a position out and moves later exceptions back over it, so that no marks are left behind. */
+static void patch_remove(const gob_pages *p, gob_page *page, unsigned position)
 {
     unsigned capacity = page->capacity;
-    unsigned hole = place;
-    for (unsigned at = place;;) {
-        at = at + 1 == capacity ? 0 : at + 1;
-        unsigned position = patch_position(page, at);
-        if (position == NO_POSITION) {
+    uint8_t *score = gob_patch_score(page, p->score_bytes, position);
+    unsigned hole = (unsigned)((size_t)(score - 2 - page->patch) / (2U + p->score_bytes));
+    for (unsigned at = next_place(page, hole);; at = next_place(page, at)) {
+        unsigned found = gob_load16(place_at(p, page, at));
+        if (found == GOB_NO_POSITION) {
             break;
         }
-        unsigned home = patch_home(position, capacity);
+        unsigned home = gob_patch_home(found, capacity);
         unsigned from_home = at >= home ? at - home : at + capacity - home;
         unsigned from_hole = at >= hole ? at - hole : at + capacity - hole;
         if (from_home >= from_hole) {
-            gob_store16(page->patch + 2 * hole, (uint16_t)position);
-            memcpy(patch_score(p, page, hole), patch_score(p, page, at), p->score_bytes);
+            memcpy(place_at(p, page, hole), place_at(p, page, at), 2U + p->score_bytes);
             hole = at;
         }
     }
-    gob_store16(page->patch + 2 * hole, NO_POSITION);
+    gob_store16(place_at(p, page, hole), GOB_NO_POSITION);
     page->exceptions--;
 }
 
@@ -139,12 +113,11 @@ static gob_status patch_resize(const gob_pages *p, gob_alloc *a, gob_page *page,
     if (moved.patch == NULL) {
         return GOB_NOMEM;
     }
-    memset(moved.patch, 0xFF, 2 * (size_t)capacity);
+    memset(moved.patch, 0xFF, patch_bytes(p, capacity));
     for (unsigned place = 0; place < page->capacity; place++) {
-        unsigned position = patch_position(page, place);
-        if (position != NO_POSITION) {
-            double score = gob_score_load(patch_score(p, page, place), p->score_bytes);
-            patch_insert(p, &moved, position, score);
+        const uint8_t *at = place_at(p, page, place);
+        if (gob_load16(at) != GOB_NO_POSITION) {
+            patch_insert(p, &moved, gob_load16(at), gob_score_load(at + 2, p->score_bytes));
         }
     }
     gob_free(a, page->patch, patch_bytes(p, page->capacity));
@@ -227,7 +200,7 @@ double gob_page_get(const gob_pages *p, const gob_page *page, unsigned position)
     if (code > max + 1) {
         return GOB_ABSENT;
     }
-    return gob_score_load(patch_score(p, page, patch_find(page, position)), p->score_bytes);
+    return gob_score_load(gob_patch_score(page, p->score_bytes, position), p->score_bytes);
 }
 
 static gob_page_census census_of(const gob_pages *p, const gob_page *page)
@@ -254,15 +227,15 @@ static void page_set(const gob_pages *p, gob_page *page, unsigned position, doub
     unsigned max = code_max(page->width);
     unsigned old = load_code(page, position);
     unsigned code = code_of(score, max);
-    unsigned place = old == max + 1 ? patch_find(page, position) : NO_PLACE;
+    bool patched = old == max + 1;
     page->live = (uint16_t)(page->live + (old > max + 1));
     store_code(page, position, code);
-    if (code > max && place != NO_PLACE) {
-        gob_score_store(patch_score(p, page, place), p->score_bytes, score);
+    if (code > max && patched) {
+        gob_score_store(gob_patch_score(page, p->score_bytes, position), p->score_bytes, score);
     } else if (code > max) {
         patch_insert(p, page, position, score);
-    } else if (place != NO_PLACE) {
-        patch_remove(p, page, place);
+    } else if (patched) {
+        patch_remove(p, page, position);
     }
 }
 
@@ -325,7 +298,7 @@ void gob_page_erase(gob_pages *p, gob_alloc *a, gob_page_ref *ref, unsigned posi
         return;
     }
     if (load_code(page, position) == code_max(page->width) + 1) {
-        patch_remove(p, page, patch_find(page, position));
+        patch_remove(p, page, position);
         unsigned fit = patch_capacity(page->exceptions, false);
         if (!p->hold && fit != 0 && fit * 3 < page->capacity) {
             (void)patch_resize(p, a, page, fit); /* only gives memory back */
@@ -500,10 +473,19 @@ static bool validate_page(const gob_pages *p, const gob_page *page, const char *
                "pages: code width");
     unsigned live = 0;
     unsigned exceptions = 0;
+    unsigned places = 0;
+    for (unsigned place = 0; place < page->capacity; place++) {
+        unsigned position = gob_load16(place_at(p, page, place));
+        places += position != GOB_NO_POSITION;
+        GOB_DEMAND(position == GOB_NO_POSITION ||
+                       (is_narrow(page) && position < GOB_PAGE_IDS &&
+                        load_code(page, position) == code_max(page->width) + 1),
+                   "pages: exception that no code refers to");
+    }
+    GOB_DEMAND(places == page->exceptions, "pages: exceptions in the patch");
     for (unsigned position = 0; position < GOB_PAGE_IDS; position++) {
         bool patched = is_narrow(page) && load_code(page, position) == code_max(page->width) + 1;
         if (patched) {
-            GOB_DEMAND(patch_find(page, position) != NO_PLACE, "pages: exception not found");
             double score = gob_page_get(p, page, position);
             GOB_DEMAND(code_of(score, code_max(page->width)) > code_max(page->width),
                        "pages: exception that a code holds");

@@ -19,7 +19,7 @@ typedef struct gob_page {
     uint16_t capacity; /* of the exceptions */
     uint8_t width;     /* of a code: 1, 2, or the score's */
     bool young;        /* born in the bulk call under way; see gob_index_dissolve_young */
-    uint8_t *patch;    /* positions (u16 each), then scores */
+    uint8_t *patch;    /* places of [position u16][score], probed linearly */
     uint8_t codes[];
 } gob_page;
 
@@ -99,6 +99,32 @@ gob_page_ref *gob_pages_add(gob_pages *p, gob_alloc *a, int64_t number, const go
 
 /* Frees a page and takes it from the directory. Other places may move. */
 void gob_pages_drop(gob_pages *p, gob_alloc *a, gob_page_ref *ref);
+
+/* Exceptions: the place where the probe for a position starts, and what the places hold. */
+
+enum { GOB_NO_POSITION = 0xFFFF };
+
+GOB_INLINE unsigned gob_patch_home(unsigned position, unsigned capacity)
+{
+    return (((position * 40503U) & 0xFFFF) * capacity) >> 16;
+}
+
+GOB_INLINE uint8_t *gob_patch_place(const gob_page *page, unsigned score_bytes, unsigned place)
+{
+    return page->patch + (size_t)place * (2U + score_bytes);
+}
+
+/* The score of a position that is among the exceptions. */
+GOB_INLINE uint8_t *gob_patch_score(const gob_page *page, unsigned score_bytes, unsigned position)
+{
+    unsigned place = gob_patch_home(position, page->capacity);
+    const uint8_t *at = gob_patch_place(page, score_bytes, place);
+    while (gob_load16(at) != position) {
+        place = place + 1U == page->capacity ? 0 : place + 1;
+        at = gob_patch_place(page, score_bytes, place);
+    }
+    return page->patch + (at - page->patch) + 2;
+}
 
 /* The score at a position, or GOB_ABSENT. */
 double gob_page_get(const gob_pages *p, const gob_page *page, unsigned position);

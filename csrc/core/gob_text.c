@@ -1,5 +1,5 @@
-/* Most scores are short decimals, for which one division of two exact doubles is exactly rounded; the
- * rest goes to strtod. */
+/* Most scores are short decimals, for which one division of two exact doubles is exactly rounded;
+ * the rest goes to strtod. */
 #include "gob_text.h"
 
 #include <errno.h>
@@ -7,7 +7,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Up to 15 digits with at most one point: both the digits and the power of ten are exact doubles. */
+/* Up to 15 digits with at most one point: both the digits and the power of ten are exact doubles.
+ */
 static bool parse_short_decimal(const char *text, size_t length, double *value)
 {
     static const double powers[] = {1e0, 1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,

@@ -4,8 +4,8 @@
 
 #include "gob_compiler.h"
 
-/* The one spelling that int64 prints as: no sign but '-', no leading zero, no "-0". False, and *value
- * untouched, for anything else. O(length). */
+/* The one spelling that int64 prints as: no sign but '-', no leading zero, no "-0". False, and
+ * *value untouched, for anything else. O(length). */
 GOB_INLINE bool gob_parse_int64(const char *text, size_t length, int64_t *value)
 {
     enum { MAX_DIGITS = 19 };
@@ -30,9 +30,9 @@ GOB_INLINE bool gob_parse_int64(const char *text, size_t length, int64_t *value)
     return true;
 }
 
-/* A score by Redis' rules: what strtod takes to the last byte (hexadecimal and inf too), without blanks,
- * NaN, or a finite text that overflows or vanishes; at most GOB_SCORE_TEXT_MAX bytes. The locale's
- * decimal point does not matter. False, and *value untouched, for anything else. */
+/* A score by Redis' rules: what strtod takes to the last byte (hexadecimal and inf too), without
+ * blanks, NaN, or a finite text that overflows or vanishes; at most GOB_SCORE_TEXT_MAX bytes. The
+ * locale's decimal point does not matter. False, and *value untouched, for anything else. */
 enum { GOB_SCORE_TEXT_MAX = 1000 };
 bool gob_parse_score(const char *text, size_t length, double *value);
 

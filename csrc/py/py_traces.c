@@ -31,8 +31,8 @@ static int get_output(PyObject *object, size_t bytes, Py_buffer *view)
 }
 
 static const size_t kind_bytes[GOB_HISTORY_KINDS] = {
-    [GOB_HISTORY_PAGE_ID] = sizeof(int64_t),   [GOB_HISTORY_INTEGER] = sizeof(int64_t),
-    [GOB_HISTORY_BOOLEAN] = sizeof(uint8_t),   [GOB_HISTORY_TIMESTAMP] = sizeof(int64_t),
+    [GOB_HISTORY_PAGE_ID] = sizeof(int64_t),       [GOB_HISTORY_INTEGER] = sizeof(int64_t),
+    [GOB_HISTORY_BOOLEAN] = sizeof(uint8_t),       [GOB_HISTORY_TIMESTAMP] = sizeof(int64_t),
     [GOB_HISTORY_TEXT] = sizeof(gob_history_span),
 };
 
@@ -105,11 +105,12 @@ static PyObject *history_result(const gob_history_scan *scan)
                          (Py_ssize_t)scan->pageless, (Py_ssize_t)scan->bad_width, malformed);
 }
 
-PyDoc_STRVAR(read_history_doc,
-             "read_history(data, offset, width, entity, event, columns, capacity)\n--\n\n"
-             "Scan rows of a MediaWiki History block; see gob_history.h.\n\n"
-             "entity and event are (index, bytes or None); columns is a tuple of (index, kind, array).\n"
-             "Returns (consumed, rows, kept, filtered, pageless, bad width or 0, malformed per column).");
+PyDoc_STRVAR(
+    read_history_doc,
+    "read_history(data, offset, width, entity, event, columns, capacity)\n--\n\n"
+    "Scan rows of a MediaWiki History block; see gob_history.h.\n\n"
+    "entity and event are (index, bytes or None); columns is a tuple of (index, kind, array).\n"
+    "Returns (consumed, rows, kept, filtered, pageless, bad width or 0, malformed per column).");
 
 static PyObject *read_history(PyObject *module, PyObject *args)
 {
@@ -143,18 +144,16 @@ static PyObject *read_history(PyObject *module, PyObject *args)
     }
     scan.columns = wanted.list;
     scan.column_count = wanted.count;
-    Py_BEGIN_ALLOW_THREADS
-    (void)gob_history_read(&scan, start, length); /* the width tells */
-    Py_END_ALLOW_THREADS
-    result = history_result(&scan);
+    Py_BEGIN_ALLOW_THREADS(void) gob_history_read(&scan, start, length); /* the width tells */
+    Py_END_ALLOW_THREADS result = history_result(&scan);
     release_columns(&wanted);
 done:
     PyBuffer_Release(&data);
     return result;
 }
 
-static const char *const verb_names[] = {[GOB_COMMANDS_ZADD] = "ZADD",
-                                         [GOB_COMMANDS_ZINCRBY] = "ZINCRBY"};
+static const char *const verb_names[] = {
+    [GOB_COMMANDS_ZADD] = "ZADD", [GOB_COMMANDS_ZINCRBY] = "ZINCRBY"};
 
 static const char *const fault_texts[GOB_COMMANDS_FAULTS] = {
     [GOB_COMMANDS_SOUND] = NULL,
@@ -166,10 +165,9 @@ static const char *const fault_texts[GOB_COMMANDS_FAULTS] = {
     [GOB_COMMANDS_PROTOCOL] = "not a RESP array of strings",
 };
 
-PyDoc_STRVAR(read_commands_doc,
-             "read_commands(data, offset, text, stops, scores)\n--\n\n"
-             "Scan one run of ZADD or ZINCRBY commands; see gob_commands.h.\n\n"
-             "Returns (consumed, lines, verb, pairs, fault or None).");
+PyDoc_STRVAR(read_commands_doc, "read_commands(data, offset, text, stops, scores)\n--\n\n"
+                                "Scan one run of ZADD or ZINCRBY commands; see gob_commands.h.\n\n"
+                                "Returns (consumed, lines, verb, pairs, fault or None).");
 
 static PyObject *read_commands(PyObject *module, PyObject *args)
 {
@@ -202,11 +200,10 @@ static PyObject *read_commands(PyObject *module, PyObject *args)
     run.text = text.buf;
     run.stops = stops.buf;
     run.scores = scores.buf;
-    Py_BEGIN_ALLOW_THREADS
-    (void)gob_commands_read(&run, start, length); /* the fault tells */
-    Py_END_ALLOW_THREADS
-    result = Py_BuildValue("(nnsnz)", (Py_ssize_t)run.consumed, (Py_ssize_t)run.lines,
-                           verb_names[run.verb], (Py_ssize_t)run.count, fault_texts[run.fault]);
+    Py_BEGIN_ALLOW_THREADS(void) gob_commands_read(&run, start, length); /* the fault tells */
+    Py_END_ALLOW_THREADS result =
+        Py_BuildValue("(nnsnz)", (Py_ssize_t)run.consumed, (Py_ssize_t)run.lines,
+                      verb_names[run.verb], (Py_ssize_t)run.count, fault_texts[run.fault]);
     PyBuffer_Release(&scores);
 no_scores:
     PyBuffer_Release(&stops);

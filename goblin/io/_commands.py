@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -58,18 +59,19 @@ class CommandBatch(Batch):
         """Names of the columns."""
         return ("members", "scores")
 
-    def __getitem__(self, column: str) -> np.ndarray:
+    def __getitem__(self, column: str) -> Any:
         return self.members if column == "members" else super().__getitem__(column)
 
     @property
     def members(self) -> np.ndarray:
         """Members as written. O(n) the first time."""
-        if "members" not in self._arrays:
+        members: np.ndarray | None = self._arrays.get("members")
+        if members is None:
             stops = self._stops.tolist()
             members = np.empty(len(self), dtype=object)
             members[:] = [self._text[start:stop] for start, stop in pairwise(stops)]
             self._arrays["members"] = members
-        return self._arrays["members"]
+        return members
 
     def int_members(self) -> np.ndarray | None:
         """Members as int64 array, or None where one is not spelled as int64 prints. O(n).

@@ -91,18 +91,18 @@ class Reader(Iterator[B], Generic[B]):
         self._begin_file()
         line = 1
         rest = b""
-        while True:
+        ended = False
+        while not ended:
             # At least as much again as is left over, so that a long record costs linear time.
-            fresh = source.read(max(BLOCK, len(rest)))
+            size = max(BLOCK, len(rest))
+            fresh = source.read(size)
+            ended = len(fresh) < size
             block = rest + fresh
-            if not fresh:
-                if source.fault is not None:
-                    raise self._error(source, line, block, source.fault)
-                if not block:
-                    return
+            if ended and source.fault is None and block and not block.endswith(b"\n"):
                 block = self._complete(block)
             at = 0
-            while True:
+            step = -1
+            while step != 0:
                 step, lines, batch, fault = self._read_block(block, at)
                 at += step
                 line += lines
@@ -110,16 +110,13 @@ class Reader(Iterator[B], Generic[B]):
                     yield batch
                 if fault is not None:
                     raise self._error(source, line, block[at:], fault)
-                if step == 0:
-                    break
             rest = block[at:]
             if len(rest) > MAX_RECORD:
-                fault = f"longer than {MAX_RECORD:,} bytes"
-                raise self._error(source, line, rest, fault)
-            if not fresh:
-                if rest:
-                    raise self._error(source, line, rest, "the last command is cut off")
-                return
+                raise self._error(source, line, rest, f"longer than {MAX_RECORD:,} bytes")
+        if source.fault is not None:
+            raise self._error(source, line, rest, source.fault)
+        if rest:
+            raise self._error(source, line, rest, "the last command is cut off")
 
     def _error(self, source: Source, number: int, record: bytes, fault: str) -> TraceError:
         return TraceError(f"{source.name}, {self._unit(record)} {number}: {fault}")
@@ -132,7 +129,7 @@ class Reader(Iterator[B], Generic[B]):
         """Forget what was learned from the last file."""
 
     def _complete(self, block: bytes) -> bytes:
-        """The last record of a file that does not end in a newline."""
+        """The rest of a file whose last record lacks its newline."""
         return block + b"\n"
 
     def _read_block(self, block: bytes, at: int) -> tuple[int, int, B | None, str | None]:

@@ -25,7 +25,7 @@ def as_list(files: TraceFile | Iterable[TraceFile]) -> list[TraceFile]:
     """One file or many, as a list."""
     if isinstance(files, str | os.PathLike) or hasattr(files, "read"):
         return [files]  # type: ignore[list-item]
-    return list(files)  # type: ignore[arg-type]
+    return list(files)
 
 
 def size_of(file: TraceFile) -> int | None:
