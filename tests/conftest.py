@@ -1,0 +1,55 @@
+"""Fixtures of the whole suite, and the Hypothesis profiles.
+
+HYPOTHESIS_PROFILE chooses one: "dev" for the desk, "ci" repeats the same examples every time,
+"nightly" looks long.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, settings
+from model.layouts import LAYOUTS, Layout
+
+TESTS = Path(__file__).parent
+
+settings.register_profile(
+    "dev",
+    max_examples=25,
+    stateful_step_count=30,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+settings.register_profile("ci", settings.get_profile("dev"), derandomize=True)
+settings.register_profile(
+    "nightly", settings.get_profile("dev"), max_examples=400, stateful_step_count=100
+)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))
+
+
+@pytest.fixture(params=LAYOUTS, ids=str)
+def layout(request: pytest.FixtureRequest) -> Layout:
+    return request.param
+
+
+@pytest.fixture
+def make(layout: Layout) -> Any:
+    """Makes a set of the layout: make(), make({1: 2.0}), make(members, scores, compress=False)."""
+    import goblin
+
+    def build(*data: Any, **options: Any) -> goblin.SortedSet:
+        return goblin.SortedSet(*data, **layout.options, **options)
+
+    return build
+
+
+@pytest.fixture
+def shared_data() -> Path:
+    """The folder of real samples beside the repository."""
+    folder = TESTS.parent.parent / "shared" / "data"
+    if not folder.is_dir():
+        pytest.skip("the folder of real sample data is not beside this repository")
+    return folder

@@ -1,0 +1,428 @@
+"""Every public operation on the model and on the product, in any order Hypothesis thinks of."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from model.compare import assert_content, assert_memory, assert_same, assert_same_outcome, outcome
+from model.layouts import Layout, configurations
+from model.sorted_set import CLOSED, METHODS, MODES, ModelSortedSet
+from strategies import FINITE, bounds, members, runs, scores
+
+from goblin import SortedSet
+
+pytestmark = pytest.mark.filterwarnings("ignore::goblin.PrecisionWarning")
+
+MOST_MEMBERS = 15_000
+COUNTS = st.integers(0, 20)
+DATA_FORMS = st.sampled_from(["pairs", "mapping", "lists", "arrays", "strided", "swapped"])
+
+
+def given(form: str, pairs: list[tuple[int, float]]) -> tuple[Any, ...]:
+    """The same data in one of the shapes that `update` and its kin take."""
+    if form == "pairs":
+        return (pairs,)
+    if form == "mapping":
+        return (dict(pairs),)
+    ids, values = [m for m, _ in pairs], [s for _, s in pairs]
+    if form == "lists":
+        return ids, values
+    ids, values = np.array(ids, dtype=np.int64), np.array(values, dtype=np.float64)
+    if form == "strided":
+        return np.repeat(ids, 3)[::3], np.repeat(values[::-1], 2)[::-2]
+    if form == "swapped":
+        return ids.astype(">i8"), values.astype(">f8")
+    return ids, values
+
+
+def make_machine(options: dict[str, Any]) -> type[RuleBasedStateMachine]:
+    layout = Layout(options["member"], options["score"])
+    member, score, bound, run = members(layout), scores(layout), bounds(layout), runs(layout)
+    some_members = st.lists(member, max_size=12)
+    pairs = st.lists(st.tuples(member, score), max_size=12)
+    modes, closed, methods = map(st.sampled_from, (MODES, CLOSED, METHODS))
+
+    class SortedSetMachine(RuleBasedStateMachine):
+        def __init__(self) -> None:
+            super().__init__()
+            self.model, self.real = ModelSortedSet(**options), SortedSet(**options)
+            self.fail_at = 0
+
+        @initialize(other=st.sampled_from(list(configurations())))
+        def make_the_other(self, other: dict[str, Any]) -> None:
+            self.other_model, self.other = ModelSortedSet(**other), SortedSet(**other)
+
+        def both(self, call: Callable[[Any, Any], Any]) -> None:
+            """The same call on both; where an allocation was made to fail, nothing happened."""
+            before = self.model.copy() if self.fail_at else None
+            self.arm(self.fail_at)
+            actual, error = outcome(lambda: call(self.real, self.other))
+            self.arm(0)
+            if before is not None and isinstance(error, MemoryError):
+                assert_content(before, self.real)
+                return
+
+            def again() -> Any:
+                if error is not None:
+                    raise error
+                return actual
+
+            assert_same_outcome(lambda: call(self.model, self.other_model), again)
+
+        def arm(self, n: int) -> None:
+            self.real._fail_at(n)
+            self.other._fail_at(n)
+
+        @rule(n=st.integers(0, 6))
+        def fail_an_allocation_of_each_call(self, n: int) -> None:
+            self.fail_at = n if n < 4 else 0
+
+        # ---- writes of one member
+
+        @rule(m=member, s=score, mode=modes)
+        def add(self, m: int, s: float, mode: str) -> None:
+            self.both(lambda z, _: z.add(m, s, mode=mode))
+
+        @rule(m=member, s=score)
+        def set_item(self, m: int, s: float) -> None:
+            self.both(lambda z, _: z.__setitem__(m, s))
+
+        @rule(m=member)
+        def del_item(self, m: int) -> None:
+            self.both(lambda z, _: z.__delitem__(m))
+
+        @rule(m=member, by=st.one_of(st.just(1.0), score))
+        def increment(self, m: int, by: float) -> None:
+            self.both(lambda z, _: z.increment(m, by))
+
+        @rule(m=member)
+        def discard(self, m: int) -> None:
+            self.both(lambda z, _: z.discard(m))
+
+        @rule(m=member, default=st.sampled_from([(), (None,), (0.5,)]))
+        def pop(self, m: int, default: tuple[Any, ...]) -> None:
+            self.both(lambda z, _: z.pop(m, *default))
+
+        @rule(m=member, s=score)
+        def setdefault(self, m: int, s: float) -> None:
+            self.both(lambda z, _: z.setdefault(m, s))
+
+        @rule()
+        def popitem(self) -> None:
+            self.both(lambda z, _: z.popitem())
+
+        # ---- writes of many
+
+        @rule(data=pairs, form=DATA_FORMS, mode=modes)
+        def update(self, data: list[tuple[int, float]], form: str, mode: str) -> None:
+            self.both(lambda z, _: z.update(*given(form, data), mode=mode))
+
+        @precondition(lambda self: len(self.model) < MOST_MEMBERS)
+        @rule(many=run, mode=modes)
+        def update_a_run(self, many: Any, mode: str) -> None:
+            ids, values = many.members(layout), many.scores(layout)
+            self.both(lambda z, _: z.update(ids, values, mode=mode))
+
+        @rule(data=pairs, form=DATA_FORMS.filter(lambda form: form not in ("pairs", "mapping")))
+        def increment_many(self, data: list[tuple[int, float]], form: str) -> None:
+            self.both(lambda z, _: z.increment_many(*given(form, data), return_scores=True))
+
+        @precondition(lambda self: len(self.model) < MOST_MEMBERS)
+        @rule(many=run, by=st.one_of(st.none(), st.just(1.0), FINITE), twice=st.booleans())
+        def increment_a_run(self, many: Any, by: float | None, twice: bool) -> None:
+            ids = many.members(layout)
+            steps = many.scores(layout) if by is None else by
+            if twice:
+                ids = np.concatenate([ids, ids[::-1]])
+                steps = np.concatenate([steps, steps]) if by is None else by
+            self.both(lambda z, _: z.increment_many(ids, steps))
+
+        @rule(data=pairs, form=DATA_FORMS.filter(lambda form: form != "pairs"))
+        def subtract(self, data: list[tuple[int, float]], form: str) -> None:
+            self.both(lambda z, _: z.subtract(*given(form, data)))
+
+        @rule(ids=some_members)
+        def remove(self, ids: list[int]) -> None:
+            self.both(lambda z, _: z.remove(ids))
+
+        @rule(many=run)
+        def remove_a_run(self, many: Any) -> None:
+            self.both(lambda z, _: z.remove(many.members(layout)))
+
+        @rule(n=COUNTS)
+        def pop_min(self, n: int) -> None:
+            self.both(lambda z, _: z.pop_min(n))
+
+        @rule(n=COUNTS)
+        def pop_max(self, n: int) -> None:
+            self.both(lambda z, _: z.pop_max(n))
+
+        @rule(start=st.integers(-600, 600), stop=st.integers(-600, 600))
+        def remove_by_rank(self, start: int, stop: int) -> None:
+            self.both(lambda z, _: z.remove_by_rank(start, stop))
+
+        @rule(lo=bound, hi=bound, ends=closed)
+        def remove_by_score(self, lo: float, hi: float, ends: str) -> None:
+            self.both(lambda z, _: z.remove_by_score(lo, hi, closed=ends))
+
+        @rule(cut=st.integers(-2, 700), keep=st.sampled_from(["top", "bottom"]))
+        def trim(self, cut: int, keep: str) -> None:
+            n = max(len(self.model) - cut, 0)
+            self.both(lambda z, _: z.trim(n, keep=keep))
+
+        @rule(factor=st.sampled_from([0.0, 0.1, 0.5, 1.0, -1.0, 2.0, 3.0, -0.25, 1e300, math.inf]))
+        def scale(self, factor: float) -> None:
+            self.both(lambda z, _: z.scale(factor))
+
+        @rule(delta=st.one_of(FINITE, score))
+        def shift(self, delta: float) -> None:
+            self.both(lambda z, _: z.shift(delta))
+
+        @rule(half_life=st.sampled_from([1.0, 7.0, 0.0, -1.0]), elapsed=st.integers(-3, 40))
+        def decay(self, half_life: float, elapsed: int) -> None:
+            self.both(lambda z, _: z.decay(half_life, elapsed))
+
+        @rule()
+        def clear(self) -> None:
+            self.both(lambda z, _: z.clear())
+
+        @rule()
+        def optimize(self) -> None:
+            self.both(lambda z, _: z.optimize())
+
+        # ---- two sets
+
+        @rule(data=pairs)
+        def update_the_other(self, data: list[tuple[int, float]]) -> None:
+            self.both(lambda _, other: other.update(data))
+
+        @precondition(lambda self: len(self.other_model) < MOST_MEMBERS)
+        @rule(many=run)
+        def update_the_other_with_a_run(self, many: Any) -> None:
+            ids, values = many.members(layout), many.scores(layout)
+            self.both(lambda _, other: other.update(ids, values))
+
+        @precondition(lambda self: len(self.model) < MOST_MEMBERS)
+        @rule(
+            weight=st.sampled_from([0.0, 1.0, -1.0, 2.0, 0.5, math.inf]),
+            aggregate=st.sampled_from(["sum", "min", "max", "count"]),
+            itself=st.booleans(),
+        )
+        def merge(self, weight: float, aggregate: str, itself: bool) -> None:
+            def call(z: Any, other: Any) -> Any:
+                return z.merge(z if itself else other, weight=weight, aggregate=aggregate)
+
+            self.both(call)
+
+        @rule(ids=some_members, mode=modes)
+        def move(self, ids: list[int], mode: str) -> None:
+            self.both(lambda z, other: z.move(other, ids, mode=mode))
+
+        @rule(many=run, mode=modes)
+        def move_a_run_back(self, many: Any, mode: str) -> None:
+            ids = many.members(layout)
+            self.both(lambda z, other: other.move(z, ids, mode=mode))
+
+        @rule()
+        def update_from_the_other(self) -> None:
+            self.both(lambda z, other: z.update(other))
+
+        @rule(m=member, s=score)
+        def go_on_with_a_copy(self, m: int, s: float) -> None:
+            old, self.real = self.real, self.real.copy()
+            assert self.real == old
+            old.increment(0, 1.0)
+            old.remove([m])
+            old._validate()
+
+        # ---- reads
+
+        @rule(m=member)
+        def look_up(self, m: int) -> None:
+            self.both(lambda z, _: m in z)
+            self.both(lambda z, _: z.get(m))
+            self.both(lambda z, _: z[m])
+
+        @rule(ids=some_members, missing=st.sampled_from([math.nan, -1.0]))
+        def scores(self, ids: list[int], missing: float) -> None:
+            self.both(lambda z, _: z.scores(ids, missing=missing))
+
+        @rule(m=member, method=methods, descending=st.booleans())
+        def rank(self, m: int, method: str, descending: bool) -> None:
+            self.both(lambda z, _: z.rank(m, method=method, descending=descending))
+
+        @rule(
+            ids=some_members,
+            position=COUNTS,
+            method=methods,
+            descending=st.booleans(),
+            pct=st.booleans(),
+        )
+        def ranks(
+            self, ids: list[int], position: int, method: str, descending: bool, pct: bool
+        ) -> None:
+            ids = ids + list(self.model)[position : position + 3]
+            self.both(lambda z, _: z.ranks(ids, method=method, descending=descending, pct=pct))
+
+        @rule(i=st.one_of(st.integers(-20, 20), st.integers(-600, 600)))
+        def by_rank(self, i: int) -> None:
+            self.both(lambda z, _: z.by_rank[i])
+
+        @rule(
+            start=st.one_of(st.none(), st.integers(-600, 600)),
+            stop=st.one_of(st.none(), st.integers(-600, 600)),
+            step=st.sampled_from([None, 1, 2, 7, 300, -1, -2, -259, 0]),
+        )
+        def slice_by_rank(self, start: int | None, stop: int | None, step: int | None) -> None:
+            self.both(lambda z, _: z.by_rank[start:stop:step])
+
+        @precondition(lambda self: self.model)
+        @rule(seed=st.integers(0, 99))
+        def many_by_rank(self, seed: int) -> None:
+            chosen = np.random.default_rng(seed).integers(0, len(self.model), 9)
+            self.both(lambda z, _: z.by_rank[chosen])
+
+        @rule(n=st.one_of(COUNTS, st.integers(200, 600)), ties=st.sampled_from(["cut", "all"]))
+        def ends(self, n: int, ties: str) -> None:
+            self.both(lambda z, _: z.top(n, ties=ties))
+            self.both(lambda z, _: z.bottom(n, ties=ties))
+
+        @rule(n=st.one_of(st.none(), COUNTS))
+        def most_common(self, n: int | None) -> None:
+            self.both(lambda z, _: z.most_common(n))
+
+        @rule(
+            lo=bound,
+            hi=bound,
+            ends=closed,
+            descending=st.booleans(),
+            offset=st.sampled_from([0, 0, 1, 5, 300]),
+            limit=st.sampled_from([None, None, 0, 1, 10, 300]),
+        )
+        def range_by_score(
+            self, lo: float, hi: float, ends: str, descending: bool, offset: int, limit: int | None
+        ) -> None:
+            options = {"descending": descending, "offset": offset, "limit": limit}
+            self.both(lambda z, _: z.range_by_score(lo, hi, closed=ends, **options))
+
+        @rule(lo=bound, hi=bound, ends=closed)
+        def count_and_sum(self, lo: float, hi: float, ends: str) -> None:
+            self.both(lambda z, _: z.count(lo, hi, closed=ends))
+            self.both(lambda z, _: z.sum(lo, hi))
+
+        @rule(size=st.sampled_from([1, 3, 100, 257]), descending=st.booleans(), m=member, s=score)
+        def pages(self, size: int, descending: bool, m: int, s: float) -> None:
+            """Three pages; a member that comes in between changes neither side's walk alone."""
+            theirs = ours = None
+            for _ in range(3):
+                ours_page = self.model.page(size, after=ours, descending=descending)
+                theirs_page = self.real.page(size, after=theirs, descending=descending)
+                assert_same(ours_page, theirs_page)
+                ours, theirs = ours_page.cursor, theirs_page.cursor
+                if ours is None:
+                    break
+                if m not in self.model:
+                    self.both(lambda z, _: z.add(m, s))
+
+        @rule(m=member, n=COUNTS)
+        def around(self, m: int, n: int) -> None:
+            self.both(lambda z, _: z.around(m, n))
+
+        @rule(n=COUNTS, replace=st.booleans(), seed=st.integers(0, 9))
+        def sample(self, n: int, replace: bool, seed: int) -> None:
+            rng = np.random.default_rng(seed)
+            rows, error = outcome(lambda: self.real.sample(n, replace=replace, rng=rng))
+            if error is not None:
+                assert isinstance(error, ValueError)
+                assert n > len(self.model) if not replace else n and not self.model
+                return
+            assert len(rows) == n
+            assert replace or len(set(rows.members.tolist())) == n
+            listed = self.model.items()
+            assert [listed[rank] for rank in rows.ranks.tolist()] == rows.to_list()
+
+        @rule()
+        def statistics(self) -> None:
+            self.both(lambda z, _: z.total())
+            self.both(lambda z, _: z.mean())
+            self.both(lambda z, _: z.distinct_scores())
+
+        @precondition(lambda self: all(abs(s) < 1e30 for s in self.model.values()))
+        @rule(
+            q=st.one_of(st.floats(0, 1), st.sampled_from([0.0, 0.5, 1.0])),
+            method=st.sampled_from(["linear", "lower", "higher", "nearest", "midpoint", "weibull"]),
+            bins=st.integers(1, 30),
+            score=FINITE,
+            kind=st.sampled_from(["rank", "weak", "strict", "mean"]),
+        )
+        def distribution(self, q: float, method: str, bins: int, score: float, kind: str) -> None:
+            self.both(lambda z, _: z.percentile_of(score, kind=kind))
+            self.both(lambda z, _: tuple(map(np.asarray, z.histogram(bins))))
+            if self.model:
+                expected = self.model.quantile(q, method=method)
+                assert self.real.quantile(q, method=method) == pytest.approx(expected, rel=1e-12)
+                expected = self.model.describe()
+                assert self.real.describe() == pytest.approx(expected, rel=1e-12)
+
+        @precondition(lambda self: self.model)
+        @rule(backward=st.booleans(), m=member, s=score, mode=modes)
+        def iterators_notice_changes(self, backward: bool, m: int, s: float, mode: str) -> None:
+            step = -1 if backward else 1
+            listed = list(self.model)[::step]
+            iterator = reversed(self.real) if backward else iter(self.real)
+            assert next(iterator) == listed[0]
+            if self.real.add(m, s, mode=mode):
+                with pytest.raises(RuntimeError):
+                    next(iterator)
+            else:
+                assert list(iterator) == listed[1:]
+            self.model.add(m, s, mode=mode)
+
+        @rule()
+        def views(self) -> None:
+            self.both(lambda z, _: list(z))
+            self.both(lambda z, _: list(reversed(z)))
+            self.both(lambda z, _: list(z.values()))
+            self.both(lambda z, _: z.to_dict())
+            assert self.real == self.model.to_dict()
+            assert (self.real == self.other) == (self.model == self.other_model)
+
+        @rule()
+        def compare_everything(self) -> None:
+            self.both(lambda z, _: z)
+
+        # ---- what always holds
+
+        @invariant()
+        def is_sound(self) -> None:
+            pairs = [(self.model, self.real)]
+            if hasattr(self, "other"):
+                pairs.append((self.other_model, self.other))
+            for model, real in pairs:
+                real._validate()
+                assert len(real) == len(model)
+                assert_memory(real)
+                ids = np.array(list(model._map)[:500], dtype=model.member_dtype)
+                expected = np.array(list(model._map.values())[:500], dtype=model.score_dtype)
+                assert_same(expected, real.scores(ids))
+
+        def teardown(self) -> None:
+            if hasattr(self, "other"):
+                assert_content(self.model, self.real)
+                assert_content(self.other_model, self.other)
+
+    return SortedSetMachine
+
+
+for options in configurations():
+    title = "_".join(map(str, options.values())).replace(".", "")
+    case = make_machine(options).TestCase
+    case.__name__ = case.__qualname__ = f"TestMachine_{title}"
+    globals()[case.__name__] = case
+del case
