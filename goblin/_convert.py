@@ -26,7 +26,7 @@ def members(values: Any, dtype: str) -> Members:
         raise TypeError(
             f"members are wanted, but this is one {type(values).__name__}; put it into a list"
         )
-    if isinstance(values, memoryview) or hasattr(type(values), "__array__"):
+    if _is_array(values):
         array = np.asarray(values)
         if array.ndim != 1:
             raise ValueError(f"members must have one dimension, not {array.ndim}")
@@ -36,6 +36,13 @@ def members(values: Any, dtype: str) -> Members:
             raise TypeError(f"integer members can't come from an array of {array.dtype}")
         values = array.tolist()
     return _filled_members(tuple(values), dtype)
+
+
+def _is_array(values: Any) -> bool:
+    """Whether numpy should read it. A set is no array of members, although it can become one of rows."""
+    return isinstance(values, memoryview) or (
+        hasattr(type(values), "__array__") and not isinstance(values, _core.SortedSet)
+    )
 
 
 def _checked(array: NDArray[Any], dtype: str) -> Members:
@@ -57,7 +64,7 @@ def scores(values: Any, count: int, dtype: str) -> Scores:
     """One float for all, or `count` scores as float64; warns of integers that `dtype` would round."""
     if isinstance(values, _TEXT):
         raise TypeError(f"scores are wanted, but this is {type(values).__name__}")
-    if isinstance(values, memoryview) or hasattr(type(values), "__array__"):
+    if _is_array(values):
         array = np.asarray(values)
         if array.ndim:
             return _score_array(array, count, dtype)

@@ -17,6 +17,9 @@ class Members(KeysView[M]):
     __slots__ = ()
     _mapping: _core.SortedSet[M]
 
+    def __iter__(self) -> Iterator[M]:
+        return iter(self._mapping)
+
     def __reversed__(self) -> Iterator[M]:
         return reversed(self._mapping)
 

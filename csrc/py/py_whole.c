@@ -97,6 +97,7 @@ typedef struct pair {
     gob_walk walk;
     double factor;
     double delta;
+    bool changed;
 } pair;
 
 /* Allocations of a set in the making count as the set's own, for tests that make them fail. */
@@ -161,7 +162,9 @@ static gob_status rescore_work(void *context, size_t from, size_t n)
         }
         for (size_t i = 0; i < got; i++) {
             double score = scores[i] * p->factor + p->delta;
+            GOB_TRY(gob_narrow(score, p->to->index.table.score_bytes, &score));
             GOB_TRY(gob_zset_add(p->to, members[i], score, GOB_SET, &changes));
+            p->changed = p->changed || score != scores[i];
         }
     }
     return GOB_OK;
@@ -181,7 +184,7 @@ PyObject *gob_whole_rescore(gob_sortedset *self, PyObject *args)
     lend_failure(&p);
     int result = gob_run(self, rescore_work, &p, (size_t)gob_zset_count(&self->z));
     return_failure(&p);
-    if (result == 0) {
+    if (result == 0 && p.changed) { /* else iterators live on */
         gob_zset_swap(&self->z, &fresh);
     }
     gob_zset_clear(&fresh);
