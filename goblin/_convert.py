@@ -17,7 +17,6 @@ Members = NDArray[np.int64]
 Scores = NDArray[np.float64] | float
 
 _TEXT = (str, bytes, bytearray)
-_REFINED = ["C_CONTIGUOUS", "ALIGNED"]
 
 
 def members(values: Any, dtype: str) -> Members:
@@ -39,7 +38,7 @@ def members(values: Any, dtype: str) -> Members:
 
 
 def _is_array(values: Any) -> bool:
-    """Whether numpy should read it. A set is no array of members, although it can become one of rows."""
+    """Whether numpy should read it; not a set, which would become an array of pairs."""
     return isinstance(values, memoryview) or (
         hasattr(type(values), "__array__") and not isinstance(values, _core.SortedSet)
     )
@@ -51,7 +50,7 @@ def _checked(array: NDArray[Any], dtype: str) -> Members:
         for value in (int(array.min()), int(array.max())):
             if not limits.min <= value <= limits.max:
                 raise OverflowError(f"member {value} does not fit {dtype}")
-    return np.require(array, np.int64, _REFINED)
+    return np.require(array, np.int64, ["C", "A"])
 
 
 def _filled_members(items: tuple[Any, ...], dtype: str) -> Members:
@@ -61,7 +60,7 @@ def _filled_members(items: tuple[Any, ...], dtype: str) -> Members:
 
 
 def scores(values: Any, count: int, dtype: str) -> Scores:
-    """One float for all, or `count` scores as float64; warns of integers that `dtype` would round."""
+    """One float for all, or `count` float64; warns of integers that `dtype` would round."""
     if isinstance(values, _TEXT):
         raise TypeError(f"scores are wanted, but this is {type(values).__name__}")
     if _is_array(values):
@@ -84,7 +83,7 @@ def _score_array(array: NDArray[Any], count: int, dtype: str) -> NDArray[np.floa
     _same_length(len(array), count)
     if array.dtype.kind in "iu" and _rounds(array, dtype):
         _warn_rounded()
-    return np.require(array, np.float64, _REFINED)
+    return np.require(array, np.float64, ["C", "A"])
 
 
 def _filled_scores(items: tuple[Any, ...], count: int, dtype: str) -> NDArray[np.float64]:

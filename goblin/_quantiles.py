@@ -28,8 +28,8 @@ _ROUNDED: dict[str, Callable[[Any], Any]] = {
 def places(n: int, q: Floats, method: str) -> tuple[Floats, Floats]:
     """Where the quantiles q of n scores lie: the rank below, and the share of the one above it.
 
-    The operations and their order are numpy's, so that every bit is. ValueError for an unknown method.
-    """
+    The operations and their order are numpy's, so that every bit is. ValueError for an unknown
+    method."""
     if method in _ROUNDED:
         return _ROUNDED[method]((n - 1) * q), np.zeros_like(q)
     if method in ("inverted_cdf", "closest_observation"):

@@ -25,14 +25,14 @@ class Digest(NamedTuple):
     """By which two engines are compared, whatever their layout.
 
     `total` is the exact sum of the scores; `ordered` the 128-bit XXH3 of the sequence of 16-byte
-    entries (member int64, score float64, little-endian) in order; `mapping` the sum modulo 2**128 of
-    each entry's XXH3, in which the order of ties does not matter.
+    entries (member int64, score float64, little-endian) in order; `mapping` the sum modulo 2**128
+    of each entry's XXH3, in which the order of ties does not matter.
 
     >>> goblin.SortedSet({7: 1.0}).digest() == goblin.SortedSet({7: 1.0}, member="int32").digest()
     True
     """
 
-    count: int
+    count: int  # type: ignore[assignment]
     total: float
     ordered: int
     mapping: int
@@ -41,8 +41,9 @@ class Digest(NamedTuple):
 class MemoryReport(NamedTuple):
     """Bytes of a set by part.
 
-    `pages` and `table` hold the scores by member, `members` stored texts (none for integers), `order`
-    the ranking and `pending` its changes to come, `object` the Python object; `total` is all of them.
+    `pages` and `table` hold the scores by member, `members` stored texts (none for integers),
+    `order` the ranking and `pending` its changes to come, `object` the Python object; `total` is
+    all of them.
 
     >>> report = goblin.SortedSet({7: 1.0}).memory()
     >>> report.total == sum(report[:6])
@@ -65,7 +66,10 @@ class MemoryReport(NamedTuple):
         pages ... bytes
         ...
         """
-        rows = [f"{name:<10} {value:>15,} bytes" for name, value in zip(self._fields, self[:7])]
+        rows = [
+            f"{name:<10} {value:>15,} bytes"
+            for name, value in zip(self._fields[:7], self[:7], strict=True)
+        ]
         return "\n".join([*rows, f"{'per member':<10} {self.per_member:>15,.2f} bytes"])
 
 

@@ -17,8 +17,8 @@ class Rows(Generic[M]):
     """Rows of a sorted set, in the order that was asked for.
 
     `members` (the set's own integer dtype), `scores` (its float dtype) and `ranks` (int64, counted
-    from the lowest score) are arrays of shape (len,). Iteration gives (member, score) pairs, `[i]` one
-    pair in O(1), a slice other Rows over the same arrays. IndexError outside.
+    from the lowest score) are arrays of shape (len,). Iteration gives (member, score) pairs, `[i]`
+    one pair in O(1), a slice other Rows over the same arrays. IndexError outside.
 
     >>> rows = goblin.SortedSet({7: 1.0, 8: 5.0, 9: 3.0}).top(2)
     >>> rows.members, rows.ranks, rows[0]
@@ -81,8 +81,8 @@ class Rows(Generic[M]):
         """Head and first rows as text, with a last row that says how many more there are."""
         yield "rank", "member", "score"
         head = self[:_SHOWN]
-        for rank, (member, score) in zip(head.ranks.tolist(), head, strict=True):
-            yield str(rank), str(member), f"{score:.12g}"
+        for row in zip(head.ranks, head.members, head.scores, strict=True):
+            yield str(row[0]), str(row[1]), str(row[2])
         if len(self) > _SHOWN:
             yield "...", f"{len(self) - _SHOWN} more", "..."
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import copy
 import functools
+import itertools
 import math
 import operator
-from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
-from typing import Any, Concatenate, Literal, ParamSpec, TypeVar, overload
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, MutableMapping
+from typing import Any, Concatenate, Literal, ParamSpec, Self, TypeVar, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -61,7 +62,7 @@ def _together(a: SortedSet[Any], b: SortedSet[Any], function: Callable[[], R]) -
     return first._atomically(second._atomically, function)
 
 
-def _known(word: object, words: Iterable[str], name: str) -> None:
+def _known(word: object, words: Container[str], name: str) -> None:
     if word not in words:
         raise ValueError(f"unknown {name}: {word!r}")
 
@@ -71,7 +72,7 @@ def _open_ends(closed: str) -> tuple[bool, bool]:
     return _CLOSED[closed]
 
 
-def _kind_of(data: Any) -> str:
+def _kind_of(data: Any) -> MemberKind:
     """The kind of integer members that data brings along."""
     dtype = getattr(data.members if isinstance(data, Rows) else data, "dtype", None)
     return "int32" if dtype == np.int32 else "int64"
@@ -84,11 +85,12 @@ def _zero_for_nan(scores: NDArray[np.float64]) -> NDArray[np.float64]:
 class SortedSet(_core.SortedSet[M]):
     """Member -> score, always readable in the order of (score, member).
 
-    `data` is a mapping, an iterable of (member, score), an array or iterable of members with `scores`
-    (one for all, or an array), another SortedSet or Rows. `member` is "int32" or "int64" (None: that of
-    the data, else int64), `score` "float64" or "float32" (None: that of a SortedSet given, else float64).
-    `compress=False` leaves the order unpacked, for workloads with few ties and many changes;
-    `merge_exponent` in 0..1 bounds the changes that an ordered read may find waiting to n**it.
+    `data` is a mapping, an iterable of (member, score), an array or iterable of members with
+    `scores` (one for all, or an array), another SortedSet or Rows. `member` is "int32" or "int64"
+    (None: that of the data, else int64), `score` "float64" or "float32" (None: that of a SortedSet
+    given, else float64). `compress=False` leaves the order unpacked, for workloads with few ties
+    and many changes; `merge_exponent` in 0..1 bounds the changes that an ordered read may find
+    waiting to n**it.
 
     It is a MutableMapping in rank order, lowest score first. TypeError or OverflowError for what is
     no member or score, ValueError for NaN or an unknown option. Reads and writes of one member are
@@ -187,7 +189,7 @@ class SortedSet(_core.SortedSet[M]):
             return f"{name}({size})"
         return f"{name}({size}, lowest {self.bottom(1)[0]}, highest {self.top(1)[0]})"
 
-    def copy(self: S) -> S:
+    def copy(self) -> Self:
         """Copy the set, with its options and, of a subclass, its attributes. O(n).
 
         >>> z = goblin.SortedSet({7: 2.0})
@@ -202,7 +204,7 @@ class SortedSet(_core.SortedSet[M]):
 
     __copy__ = copy
 
-    def __deepcopy__(self: S, memo: dict[int, Any]) -> S:
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         twin = memo[id(self)] = self.copy()
         if hasattr(self, "__dict__"):
             twin.__dict__.update(copy.deepcopy(self.__dict__, memo))
@@ -245,7 +247,10 @@ class SortedSet(_core.SortedSet[M]):
         """An empty set with the options of this one."""
         fresh: SortedSet[M] = SortedSet.__new__(SortedSet)
         fresh._configure(
-            _BYTES[self.member_dtype], _BYTES[self.score_dtype], self._compress, self._merge_exponent
+            _BYTES[self.member_dtype],
+            _BYTES[self.score_dtype],
+            self._compress,
+            self._merge_exponent,
         )
         return fresh
 
@@ -255,10 +260,10 @@ class SortedSet(_core.SortedSet[M]):
         take: Callable[[SortedSet[M], NDArray[np.int64], NDArray[np.float64]], object],
         start: SortedSet[M] | None = None,
     ) -> None:
-        """Lets `take` put each chunk of another set into this one, or into `start` which then replaces it.
+        """Lets `take` put each chunk of another set into this one, or into `start` to replace it.
 
-        Both sets are held. One chunk is one bulk call, all or nothing by itself; many go into a copy.
-        """
+        Both sets are held. One chunk is one bulk call, all or nothing by itself; many go into a
+        copy."""
         target = start
         if target is None and len(other) > _CHUNK:
             target = self._like()
@@ -289,8 +294,8 @@ class SortedSet(_core.SortedSet[M]):
     ) -> Changes:
         """Set many scores; `data` and `scores` as for the constructor, `mode` as for `add`.
 
-        Each pair acts in input order. Returns Changes(added, changed, total): new members, writes that
-        gave an existing one another score, and members afterwards. O(n).
+        Each pair acts in input order. Returns Changes(added, changed, total): new members, writes
+        that gave an existing one another score, and members afterwards. O(n).
 
         >>> z = goblin.SortedSet({7: 1.0})
         >>> z.update([7, 8], [3.0, 4.0], mode="nx")
@@ -338,12 +343,12 @@ class SortedSet(_core.SortedSet[M]):
         return_scores: bool = False,
         progress: Progress = None,
     ) -> NDArray[Any] | None:
-        """Add `by` (one number, or one each) to the scores of members of shape (n,); new ones start at it.
+        """Add `by` (one number, or one each) to members of shape (n,); new ones start at it.
 
-        Repeats add up in input order, float32 scores rounding after each step. With `return_scores` gives
-        the score after each increment, shape (n,) of the set's float dtype. `progress` is "auto", True,
-        or a callable that gets (done, total). All or nothing, also on Ctrl-C. Errors as of `increment`.
-        O(n).
+        Repeats add up in input order, float32 scores rounding after each step. With `return_scores`
+        gives the score after each increment, shape (n,) of the set's float dtype. `progress` is
+        "auto", True, or a callable that gets (done, total). All or nothing, also on Ctrl-C. Errors
+        as of `increment`. O(n).
 
         >>> z = goblin.SortedSet({7: 1.0})
         >>> z.increment_many([7, 8, 7], 2.0, return_scores=True)
@@ -415,9 +420,9 @@ class SortedSet(_core.SortedSet[M]):
     @overload
     def pop_max(self, n: int) -> Rows[M]: ...
     def pop_max(self, n: int | None = None) -> tuple[M, float] | Rows[M]:
-        """Remove the highest: one (member, score), KeyError when empty, or up to n as Rows, highest first.
+        """Remove the highest: one (member, score), KeyError when empty, or up to n as Rows.
 
-        O(log n) each; ValueError for a negative n.
+        The highest come first. O(log n) each; ValueError for a negative n.
 
         >>> z = goblin.SortedSet({7: 1.0, 8: 2.0, 9: 3.0})
         >>> z.pop_max(), z.pop_max(5).to_list()
@@ -435,7 +440,7 @@ class SortedSet(_core.SortedSet[M]):
         return rows
 
     def _drop(self, ranks: range) -> int:
-        """Removes a run of ranks from a set that is held; where that is most of a large set, keeps the rest."""
+        """Removes a run of ranks from a held set; most of a large one by keeping the rest."""
         gone = len(ranks)
         if gone <= max(len(self) // 2, _WALK_ROOM):
             return self._remove(np.require(self._columns(ranks)[0], np.int64), None)
@@ -448,7 +453,7 @@ class SortedSet(_core.SortedSet[M]):
 
     @_atomic
     def remove_by_rank(self, start: int, stop: int) -> int:
-        """Remove the ranks start..stop, half-open, negatives as in a list; returns how many. O(k log n).
+        """Remove ranks start..stop as a list slice would; returns how many. O(k log n).
 
         >>> z = goblin.SortedSet({7: 1.0, 8: 2.0, 9: 3.0})
         >>> z.remove_by_rank(-2, 3), list(z)
@@ -470,7 +475,7 @@ class SortedSet(_core.SortedSet[M]):
 
     @_atomic
     def trim(self, n: int, *, keep: Literal["top", "bottom"] = "top") -> int:
-        """Keep the n highest (or lowest); returns how many were removed. ValueError for a negative n.
+        """Keep the n highest or lowest; returns how many were removed. ValueError for a negative n.
 
         >>> z = goblin.SortedSet({7: 1.0, 8: 2.0, 9: 3.0})
         >>> z.trim(1), list(z)
@@ -484,7 +489,8 @@ class SortedSet(_core.SortedSet[M]):
     def scale(self, factor: float) -> None:
         """Multiply every score; a negative factor reverses the order. O(n).
 
-        ValueError where a score would be NaN, OverflowError beyond float32; then nothing has changed.
+        ValueError where a score would be NaN, OverflowError beyond float32; then nothing has
+        changed.
 
         >>> z = goblin.SortedSet({7: 1.0, 8: 2.0})
         >>> z.scale(-2)
@@ -523,9 +529,9 @@ class SortedSet(_core.SortedSet[M]):
     ) -> None:
         """Take in another set, its scores times `weight`, as ZUNIONSTORE of both. O(n + m).
 
-        `aggregate` is "sum", "min", "max", or "count": 1 for each of one's own members plus `weight` for
-        each of the other's. A NaN (inf - inf, 0 * inf) becomes 0. ValueError for a NaN weight,
-        OverflowError for what this layout can't hold; then nothing has changed.
+        `aggregate` is "sum", "min", "max", or "count": 1 for each of one's own members plus
+        `weight` for each of the other's. A NaN (inf - inf, 0 * inf) becomes 0. ValueError for a NaN
+        weight, OverflowError for what this layout can't hold; then nothing has changed.
 
         >>> z = goblin.SortedSet({7: 1.0, 8: 2.0})
         >>> z.merge(goblin.SortedSet({8: 1.0, 9: 1.0}), weight=10)
@@ -562,8 +568,8 @@ class SortedSet(_core.SortedSet[M]):
     ) -> int:
         """Move members with their scores into another set; returns how many went. O(n).
 
-        Those that `mode` refuses, and those that are absent, stay as they are. ValueError for dst being
-        self, OverflowError for what dst can't hold; then nothing has moved.
+        Those that `mode` refuses, and those that are absent, stay as they are. ValueError for dst
+        being self, OverflowError for what dst can't hold; then nothing has moved.
 
         >>> a, b = goblin.SortedSet({7: 1.0, 8: 2.0}), goblin.SortedSet({8: 5.0})
         >>> a.move(b, [7, 8, 9], mode="gt"), a.to_dict(), b.to_dict()
@@ -618,8 +624,8 @@ class SortedSet(_core.SortedSet[M]):
     ) -> NDArray[Any]:
         """Rank members of shape (n,) as `rank` does; int64 of shape (n,), -1 where absent.
 
-        `pct=True` divides the 1-based ranks by the size of the set, as pandas does; these and those of
-        "average" are float64 with NaN where absent. O(n log size); "dense" O(n + size).
+        `pct=True` divides the 1-based ranks by the size of the set, as pandas does; these and those
+        of "average" are float64 with NaN where absent. O(n log size); "dense" O(n + size).
 
         >>> z = goblin.SortedSet({7: 1.0, 8: 1.0, 9: 5.0})
         >>> z.ranks([9, 8, 5]), z.ranks([9, 8], method="max", pct=True)
@@ -691,7 +697,7 @@ class SortedSet(_core.SortedSet[M]):
         return self._read(ranks[:k])
 
     def most_common(self, n: int | None = None) -> list[tuple[M, float]]:
-        """List the n highest (None: all) as (member, score) pairs, as Counter does. O(log size + n).
+        """List the n highest (None: all) as pairs, as Counter does. O(log size + n).
 
         >>> goblin.SortedSet({7: 1.0, 8: 5.0}).most_common(1)
         [(8, 5.0)]
@@ -750,10 +756,10 @@ class SortedSet(_core.SortedSet[M]):
         offset: int = 0,
         limit: int | None = None,
     ) -> Rows[M]:
-        """Give the members with scores from lo to hi as Rows, without the first `offset`, up to `limit`.
+        """Give the members with scores from lo to hi as Rows: `limit` after the first `offset`.
 
-        `closed` is "both", "left", "right" or "none". ValueError for NaN, a negative offset or limit.
-        O(log size + rows).
+        `closed` is "both", "left", "right" or "none". ValueError for NaN, a negative offset or
+        limit. O(log size + rows).
 
         >>> z = goblin.SortedSet({7: 1.0, 8: 5.0, 9: 3.0})
         >>> z.range_by_score(1, 5, closed="right", descending=True).to_list()
@@ -765,13 +771,12 @@ class SortedSet(_core.SortedSet[M]):
         return self._read((ranks[::-1] if descending else ranks)[offset:stop])
 
     @_atomic
-    def page(
-        self, size: int, *, after: Cursor | None = None, descending: bool = True
-    ) -> Page[M]:
+    def page(self, size: int, *, after: Cursor | None = None, descending: bool = True) -> Page[M]:
         """Give one page of a listing: Page(rows, cursor), the cursor being `after` for the next.
 
-        Rows that come or go between pages never make another appear twice or vanish. ValueError for a size
-        below 1 or a cursor of the other direction, TypeError for what is no cursor. O(log n + size).
+        Rows that come or go between pages never make another appear twice or vanish. ValueError for
+        a size below 1 or a cursor of the other direction, TypeError for what is no cursor. O(log n
+        + size).
 
         >>> z = goblin.SortedSet({7: 1.0, 8: 5.0, 9: 3.0})
         >>> rows, cursor = z.page(2)
@@ -842,8 +847,8 @@ class SortedSet(_core.SortedSet[M]):
     def quantile(self, q: ArrayLike, *, method: str = "linear") -> Any:
         """Give the quantile q (in 0..1, scalar or array) of the scores, as `np.quantile` does.
 
-        `method` is any of numpy's. float64 of the shape of q. ValueError when empty, for q outside 0..1
-        or an unknown method. O(q log n).
+        `method` is any of numpy's. float64 of the shape of q. ValueError when empty, for q outside
+        0..1 or an unknown method. O(q log n).
 
         >>> float(goblin.SortedSet({7: 1.0, 8: 5.0, 9: 3.0}).quantile(0.25))
         2.0
@@ -868,8 +873,9 @@ class SortedSet(_core.SortedSet[M]):
     ) -> float:
         """Tell where a score stands, in 0..100, as scipy's `percentileofscore` does.
 
-        "weak" counts the scores up to it, "strict" those below, "mean" takes their mean, and "rank" the
-        mean of the places of equal ones. ValueError when empty, for NaN or an unknown kind. O(log n).
+        "weak" counts the scores up to it, "strict" those below, "mean" takes their mean, and "rank"
+        the mean of the places of equal ones. ValueError when empty, for NaN or an unknown kind.
+        O(log n).
 
         >>> goblin.SortedSet({7: 1.0, 8: 5.0, 9: 3.0, 6: 3.0}).percentile_of(3)
         62.5
@@ -893,7 +899,8 @@ class SortedSet(_core.SortedSet[M]):
     ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """Count the scores by bins as `np.histogram` does: (counts, edges). O(n).
 
-        `bins` is a number of equal bins over `range` (None: from lowest to highest) or an array of edges.
+        `bins` is a number of equal bins over `range` (None: from lowest to highest) or an array of
+        edges.
 
         >>> goblin.SortedSet({7: 1.0, 8: 5.0, 9: 3.0}).histogram(2)
         (array([1, 2]), array([1., 3., 5.]))
@@ -1002,25 +1009,30 @@ class SortedSet(_core.SortedSet[M]):
         score: ScoreKind = "float64",
         column: str | None = None,
         progress: Progress = None,
-    ) -> SortedSet[int]:
+    ) -> Self:
         """Count how often each member comes: an array, an iterable of arrays, or one of batches.
 
-        `column` names the column of the batches (None: their first). Each occurrence adds `by`. `member`
-        None takes that of the first array. `progress` and errors as of `increment_many`. O(n).
+        `column` names the column of the batches (None: their first). Each occurrence adds `by`.
+        `member` None takes that of the first array. `progress` and errors as of `increment_many`.
+        O(n).
 
         >>> goblin.SortedSet.from_counts(np.array([7, 8, 7])).to_dict()
         {8: 1.0, 7: 2.0}
         """
         whole = hasattr(type(values), "__array__")
-        counted: SortedSet[int] | None = None
+        batches = (_column(batch, column) for batch in ([values] if whole else values))
+        first = next(batches, ())
+        counted = cls(member=member or _kind_of(first), score=score)
         with track(progress, len(values) if whole else None, "member", "counting") as advance:
-            for batch in [values] if whole else values:
-                ids = batch[column or batch.columns[0]] if hasattr(batch, "columns") else batch
-                if counted is None:
-                    counted = cls(member=member or _kind_of(ids), score=score)  # type: ignore
-                ids = _convert.members(ids, counted.member_dtype)
+            for batch in itertools.chain([first], batches):
+                ids = _convert.members(batch, counted.member_dtype)
                 counted._increment(ids, _convert.scores(by, len(ids), "float64"), None, advance)
-        return cls(member=member, score=score) if counted is None else counted  # type: ignore
+        return counted
+
+
+def _column(batch: Any, name: str | None) -> Any:
+    """The members of a batch: one of its columns, or itself."""
+    return batch[name or batch.columns[0]] if hasattr(batch, "columns") else batch
 
 
 SortedSet.__module__ = "goblin"

@@ -4,12 +4,13 @@
 #include "gob_cpu.h"
 #include "gob_hash.h"
 
-PyDoc_STRVAR(build_info_doc,
-             "build_info()\n--\n\n"
-             "Tell what this build is: version, compiler, vector kernels in use and available, and\n"
-             "the version of xxHash, as a dict of text. O(1).\n\n"
-             ">>> sorted(goblin.build_info())\n"
-             "['best_simd', 'compiler', 'simd', 'version', 'xxhash']\n");
+PyDoc_STRVAR(
+    build_info_doc,
+    "build_info()\n--\n\n"
+    "Tell what this build is: version, compiler, vector kernels in use and available, and\n"
+    "the version of xxHash, as a dict of text. O(1).\n\n"
+    ">>> sorted(goblin.build_info())\n"
+    "['best_simd', 'compiler', 'simd', 'version', 'xxhash']\n");
 
 static PyObject *build_info(PyObject *module, PyObject *unused)
 {
@@ -20,8 +21,8 @@ static PyObject *build_info(PyObject *module, PyObject *unused)
     if (xxhash == NULL) {
         return NULL;
     }
-    return Py_BuildValue("{s:s,s:s,s:s,s:s,s:N}", "version", GOBLIN_VERSION, "compiler", __VERSION__,
-                         "simd", gob_simd_name(gob_cpu_simd()), "best_simd",
+    return Py_BuildValue("{s:s,s:s,s:s,s:s,s:N}", "version", GOBLIN_VERSION, "compiler",
+                         __VERSION__, "simd", gob_simd_name(gob_cpu_simd()), "best_simd",
                          gob_simd_name(gob_cpu_best()), "xxhash", xxhash);
 }
 

@@ -5,8 +5,7 @@
 typedef enum kind { MEMBERS, SCORES, ITEMS } kind;
 
 typedef struct iterator {
-    PyObject_HEAD
-    gob_sortedset *set; /* NULL once exhausted */
+    PyObject_HEAD gob_sortedset *set; /* NULL once exhausted */
     uint64_t stamp;
     uint64_t rank; /* of the next entry */
     uint64_t left;

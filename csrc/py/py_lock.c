@@ -24,10 +24,9 @@ int gob_wait(gob_sortedset *self)
             return refuse("this SortedSet was in use by another thread when the process forked");
         }
         struct timespec pause = {.tv_nsec = 200000};
-        Py_BEGIN_ALLOW_THREADS
-        nanosleep(&pause, NULL);
-        Py_END_ALLOW_THREADS
-        if (PyErr_CheckSignals() < 0) {
+        Py_BEGIN_ALLOW_THREADS nanosleep(&pause, NULL);
+        Py_END_ALLOW_THREADS if (PyErr_CheckSignals() < 0)
+        {
             return -1;
         }
     }
@@ -54,10 +53,8 @@ gob_status gob_detached(gob_work work, void *context, size_t from, size_t n)
         return work(context, from, n);
     }
     gob_status status;
-    Py_BEGIN_ALLOW_THREADS
-    status = work(context, from, n);
-    Py_END_ALLOW_THREADS
-    return status;
+    Py_BEGIN_ALLOW_THREADS status = work(context, from, n);
+    Py_END_ALLOW_THREADS return status;
 }
 
 int gob_run(gob_sortedset *self, gob_work work, void *context, size_t total)

@@ -1,8 +1,9 @@
 /* Who may touch a set.
  *
- * The GIL is the lock of every short call. A call that lets the GIL go marks the set as running first;
- * a composed method of the Python layer holds it over several calls of its own thread. Everyone else
- * waits, except where waiting could never end: the running thread itself, and a forked child. */
+ * The GIL is the lock of every short call. A call that lets the GIL go marks the set as running
+ * first; a composed method of the Python layer holds it over several calls of its own thread.
+ * Everyone else waits, except where waiting could never end: the running thread itself, and a
+ * forked child. */
 #ifndef PY_LOCK_H
 #define PY_LOCK_H
 

@@ -159,10 +159,10 @@ PyObject *gob_reads_rows(gob_sortedset *self, PyObject *args)
         return NULL;
     }
     row_work work = {self, &c, (uint64_t)start, stride, NULL};
-    int result = gob_ready(self) < 0 || gob_sync(self) < 0 ||
-                         check_range(self, start, stride, c.rows) < 0
-                     ? -1
-                     : gob_run(self, row_stretch, &work, c.rows);
+    int result =
+        gob_ready(self) < 0 || gob_sync(self) < 0 || check_range(self, start, stride, c.rows) < 0
+            ? -1
+            : gob_run(self, row_stretch, &work, c.rows);
     columns_release(&c);
     return result < 0 ? NULL : Py_NewRef(Py_None);
 }
@@ -231,7 +231,8 @@ static gob_status scan_extremes(void *context, size_t from, size_t n)
     return GOB_OK;
 }
 
-/* _extremes(highest, members, scores) -> rows filled, best first; None where the order should answer. */
+/* _extremes(highest, members, scores) -> rows filled, best first; None where the order should
+ * answer. */
 PyObject *gob_reads_extremes(gob_sortedset *self, PyObject *args)
 {
     int highest;

@@ -198,8 +198,7 @@ PyObject *gob_single_pop_end(gob_sortedset *self, PyObject *highest)
         return NULL;
     }
     gob_entry e = gob_order_select(self->z.order, from_top ? count - 1 : 0);
-    PyObject *pair =
-        Py_BuildValue("(Ld)", (long long)gob_unbias(e.member), gob_key_score(e.key));
+    PyObject *pair = Py_BuildValue("(Ld)", (long long)gob_unbias(e.member), gob_key_score(e.key));
     if (pair != NULL) {
         gob_zset_remove(&self->z, gob_unbias(e.member));
     }

@@ -91,34 +91,37 @@ static PyObject *sortedset_merge_exponent(gob_sortedset *self, void *unused)
     return PyFloat_FromDouble((double)self->z.merge_exponent);
 }
 
-PyDoc_STRVAR(get_doc,
-             "get($self, member, default=None)\n--\n\n"
-             "Return the score of a member as float, or default where it is absent or can't be one.\n"
-             "O(1).\n\n"
-             ">>> z = goblin.SortedSet({7: 1.5})\n"
-             ">>> z.get(7), z.get(8), z.get('7', 0.0)\n"
-             "(1.5, None, 0.0)\n");
+PyDoc_STRVAR(
+    get_doc,
+    "get($self, member, default=None)\n--\n\n"
+    "Return the score of a member as float, or default where it is absent or can't be one.\n"
+    "O(1).\n\n"
+    ">>> z = goblin.SortedSet({7: 1.5})\n"
+    ">>> z.get(7), z.get(8), z.get('7', 0.0)\n"
+    "(1.5, None, 0.0)\n");
 
-PyDoc_STRVAR(add_doc,
-             "add($self, member, score, *, mode='set')\n--\n\n"
-             "Set the score of a member; True if anything changed.\n\n"
-             "mode says when: 'set' always, 'nx' only new members, 'xx' only present ones, 'gt' and 'lt'\n"
-             "new ones or a higher (lower) score, 'xx_gt' and 'xx_lt' present ones only. TypeError or\n"
-             "OverflowError for what is no member or score, ValueError for NaN or an unknown mode.\n"
-             "O(1); what it adds to the next ordered read is O(log n).\n\n"
-             ">>> z = goblin.SortedSet({7: 1.5})\n"
-             ">>> z.add(7, 3), z.add(7, 2, mode='gt'), z[7]\n"
-             "(True, False, 3.0)\n");
+PyDoc_STRVAR(
+    add_doc,
+    "add($self, member, score, *, mode='set')\n--\n\n"
+    "Set the score of a member; True if anything changed.\n\n"
+    "mode says when: 'set' always, 'nx' only new members, 'xx' only present ones, 'gt' and 'lt'\n"
+    "new ones or a higher (lower) score, 'xx_gt' and 'xx_lt' present ones only. TypeError or\n"
+    "OverflowError for what is no member or score, ValueError for NaN or an unknown mode.\n"
+    "O(1); what it adds to the next ordered read is O(log n).\n\n"
+    ">>> z = goblin.SortedSet({7: 1.5})\n"
+    ">>> z.add(7, 3), z.add(7, 2, mode='gt'), z[7]\n"
+    "(True, False, 3.0)\n");
 
-PyDoc_STRVAR(increment_doc,
-             "increment($self, member, by=1.0)\n--\n\n"
-             "Add to the score of a member and return the new score; a new member starts at by.\n\n"
-             "TypeError or OverflowError for what is no member or number, and for scores beyond\n"
-             "float32; ValueError where the sum would be NaN; PrecisionWarning, once per set, where by\n"
-             "is too small to change the score. O(1).\n\n"
-             ">>> z = goblin.SortedSet({7: 1.5})\n"
-             ">>> z.increment(7), z.increment(8, by=-2)\n"
-             "(2.5, -2.0)\n");
+PyDoc_STRVAR(
+    increment_doc,
+    "increment($self, member, by=1.0)\n--\n\n"
+    "Add to the score of a member and return the new score; a new member starts at by.\n\n"
+    "TypeError or OverflowError for what is no member or number, and for scores beyond\n"
+    "float32; ValueError where the sum would be NaN; PrecisionWarning, once per set, where by\n"
+    "is too small to change the score. O(1).\n\n"
+    ">>> z = goblin.SortedSet({7: 1.5})\n"
+    ">>> z.increment(7), z.increment(8, by=-2)\n"
+    "(2.5, -2.0)\n");
 
 PyDoc_STRVAR(discard_doc, "discard($self, member, /)\n--\n\n"
                           "Remove a member if it is there; True if it was. O(1).\n\n"
@@ -126,32 +129,35 @@ PyDoc_STRVAR(discard_doc, "discard($self, member, /)\n--\n\n"
                           ">>> z.discard(7), z.discard(7)\n"
                           "(True, False)\n");
 
-PyDoc_STRVAR(pop_doc,
-             "pop($self, member, default=<unrepresentable>)\n--\n\n"
-             "Remove a member and return its score; default, or else KeyError, where it is absent.\n"
-             "O(1).\n\n"
-             ">>> z = goblin.SortedSet({7: 1.5})\n"
-             ">>> z.pop(7), z.pop(7, None)\n"
-             "(1.5, None)\n");
+PyDoc_STRVAR(
+    pop_doc,
+    "pop($self, member, default=<unrepresentable>)\n--\n\n"
+    "Remove a member and return its score; default, or else KeyError, where it is absent.\n"
+    "O(1).\n\n"
+    ">>> z = goblin.SortedSet({7: 1.5})\n"
+    ">>> z.pop(7), z.pop(7, None)\n"
+    "(1.5, None)\n");
 
-PyDoc_STRVAR(setdefault_doc,
-             "setdefault($self, member, default)\n--\n\n"
-             "Return the score of a member, which gets default first where it is absent. TypeError,\n"
-             "OverflowError or ValueError for what is no member or score. O(1).\n\n"
-             ">>> z = goblin.SortedSet({7: 1.5})\n"
-             ">>> z.setdefault(7, 9), z.setdefault(8, 9)\n"
-             "(1.5, 9.0)\n");
+PyDoc_STRVAR(
+    setdefault_doc,
+    "setdefault($self, member, default)\n--\n\n"
+    "Return the score of a member, which gets default first where it is absent. TypeError,\n"
+    "OverflowError or ValueError for what is no member or score. O(1).\n\n"
+    ">>> z = goblin.SortedSet({7: 1.5})\n"
+    ">>> z.setdefault(7, 9), z.setdefault(8, 9)\n"
+    "(1.5, 9.0)\n");
 
-PyDoc_STRVAR(rank_doc,
-             "rank($self, member, *, method='ordinal', descending=False, default=<unrepresentable>)\n"
-             "--\n\n"
-             "Return the 0-based rank of a member, counted from the lowest score.\n\n"
-             "Among equal scores 'ordinal' counts on by member; 'min', 'max' and 'average' (a float) give\n"
-             "all the same; 'dense' is the number of distinct lower scores. default, or else KeyError,\n"
-             "where the member is absent; ValueError for an unknown method. O(log n), 'dense' O(n).\n\n"
-             ">>> z = goblin.SortedSet({7: 1.0, 8: 1.0, 9: 5.0})\n"
-             ">>> z.rank(9), z.rank(9, descending=True), z.rank(8, method='average')\n"
-             "(2, 0, 0.5)\n");
+PyDoc_STRVAR(
+    rank_doc,
+    "rank($self, member, *, method='ordinal', descending=False, default=<unrepresentable>)\n"
+    "--\n\n"
+    "Return the 0-based rank of a member, counted from the lowest score.\n\n"
+    "Among equal scores 'ordinal' counts on by member; 'min', 'max' and 'average' (a float) give\n"
+    "all the same; 'dense' is the number of distinct lower scores. default, or else KeyError,\n"
+    "where the member is absent; ValueError for an unknown method. O(log n), 'dense' O(n).\n\n"
+    ">>> z = goblin.SortedSet({7: 1.0, 8: 1.0, 9: 5.0})\n"
+    ">>> z.rank(9), z.rank(9, descending=True), z.rank(8, method='average')\n"
+    "(2, 0, 0.5)\n");
 
 PyDoc_STRVAR(clear_doc, "clear($self, /)\n--\n\n"
                         "Remove all members and give their memory back. O(n).\n\n"
@@ -160,15 +166,21 @@ PyDoc_STRVAR(clear_doc, "clear($self, /)\n--\n\n"
                         ">>> len(z)\n"
                         "0\n");
 
-PyDoc_STRVAR(optimize_doc,
-             "optimize($self, /)\n--\n\n"
-             "Apply pending changes and pack everything as small as it goes; iterators live on. O(n).\n\n"
-             ">>> z = goblin.SortedSet({7: 1.5})\n"
-             ">>> z.optimize()\n");
+PyDoc_STRVAR(
+    optimize_doc,
+    "optimize($self, /)\n--\n\n"
+    "Apply pending changes and pack everything as small as it goes; iterators live on. O(n).\n\n"
+    ">>> z = goblin.SortedSet({7: 1.5})\n"
+    ">>> z.optimize()\n");
 
 #define FAST(name, function, doc)                                                                  \
-    {name, (PyCFunction)(void (*)(void))(function), METH_FASTCALL | METH_KEYWORDS, doc}
-#define PLAIN(name, function, flags, doc) {name, (PyCFunction)(void (*)(void))(function), flags, doc}
+    {                                                                                              \
+        name, (PyCFunction)(void (*)(void))(function), METH_FASTCALL | METH_KEYWORDS, doc          \
+    }
+#define PLAIN(name, function, flags, doc)                                                          \
+    {                                                                                              \
+        name, (PyCFunction)(void (*)(void))(function), flags, doc                                  \
+    }
 
 static PyMethodDef methods[] = {
     FAST("get", gob_single_get, get_doc),

@@ -11,8 +11,7 @@ typedef enum gob_use { GOB_FREE, GOB_HELD, GOB_RUNNING } gob_use;
 /* It holds no references, so it is no object of the garbage collector: a third of a small set's
  * header. */
 typedef struct gob_sortedset {
-    PyObject_HEAD
-    gob_zset z;
+    PyObject_HEAD gob_zset z;
     unsigned long owner; /* the thread that holds or runs it; see py_lock.h */
     int32_t pid;
     uint8_t use;

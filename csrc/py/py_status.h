@@ -6,7 +6,8 @@
 
 #include "gob_status.h"
 
-/* Sets the exception of a status that is not GOB_OK; returns NULL for `return gob_raise(status)`. */
+/* Sets the exception of a status that is not GOB_OK; returns NULL for `return gob_raise(status)`.
+ */
 PyObject *gob_raise(gob_status status);
 
 /* KeyError with the key itself as its argument, tuples too. */

@@ -204,8 +204,7 @@ PyObject *gob_whole_optimize(gob_sortedset *self, PyObject *unused)
     if (gob_ready(self) < 0) {
         return NULL;
     }
-    gob_status status =
-        run_whole(self, optimize_work, &self->z, (size_t)gob_zset_count(&self->z));
+    gob_status status = run_whole(self, optimize_work, &self->z, (size_t)gob_zset_count(&self->z));
     return status == GOB_OK ? Py_NewRef(Py_None) : gob_raise(status);
 }
 
@@ -244,12 +243,11 @@ PyObject *gob_whole_structure(gob_sortedset *self, PyObject *unused)
         return NULL;
     }
     const gob_zset *z = &self->z;
-    return Py_BuildValue(
-        "{s:K,s:K,s:K,s:O,s:K}", "pages", (unsigned long long)z->index.pages.count,
-        "table_members", (unsigned long long)z->index.table.live, "pending",
-        (unsigned long long)(z->pending == NULL ? 0 : z->pending->live), "order_built",
-        z->order == NULL ? Py_False : Py_True, "leaves",
-        (unsigned long long)(z->order == NULL ? 0 : gob_order_blocks(z->order)));
+    return Py_BuildValue("{s:K,s:K,s:K,s:O,s:K}", "pages", (unsigned long long)z->index.pages.count,
+                         "table_members", (unsigned long long)z->index.table.live, "pending",
+                         (unsigned long long)(z->pending == NULL ? 0 : z->pending->live),
+                         "order_built", z->order == NULL ? Py_False : Py_True, "leaves",
+                         (unsigned long long)(z->order == NULL ? 0 : gob_order_blocks(z->order)));
 }
 
 /* _validate(): AssertionError with the invariant that is broken */

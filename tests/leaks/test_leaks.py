@@ -230,7 +230,7 @@ def test_cycles_are_collected() -> None:
 
 def test_a_bytearray_can_still_grow_after_its_view_was_used() -> None:
     run(
-        PRELUDE
+        PRELUDE.format()
         + """
 buffer = bytearray(np.arange(100, dtype=np.int64).tobytes())
 view = np.frombuffer(buffer, dtype=np.int64)
