@@ -10,7 +10,7 @@ static PyObject *too_short(Py_buffer *view)
     return NULL;
 }
 
-PyDoc_STRVAR(fill_members_doc, "fill_members(items, member_bytes, out)\n--\n\n"
+PyDoc_STRVAR(fill_members_doc, "fill_members(items, member_bytes, out, /)\n--\n\n"
                                "Write a tuple of members to an int64 array.");
 
 static PyObject *fill_members(PyObject *module, PyObject *args)
@@ -34,7 +34,7 @@ static PyObject *fill_members(PyObject *module, PyObject *args)
     return result < 0 ? NULL : Py_NewRef(Py_None);
 }
 
-PyDoc_STRVAR(fill_scores_doc, "fill_scores(items, score_bytes, out)\n--\n\n"
+PyDoc_STRVAR(fill_scores_doc, "fill_scores(items, score_bytes, out, /)\n--\n\n"
                               "Write a tuple of numbers to a float64 array; True if one was an "
                               "integer with too many digits.");
 
@@ -79,7 +79,7 @@ static int split_pair(PyObject *item, PyObject *members, PyObject *scores, Py_ss
     return 0;
 }
 
-PyDoc_STRVAR(split_pairs_doc, "split_pairs(items)\n--\n\n"
+PyDoc_STRVAR(split_pairs_doc, "split_pairs(items, /)\n--\n\n"
                               "A tuple of pairs as (tuple of members, tuple of scores).");
 
 static PyObject *split_pairs(PyObject *module, PyObject *items)
@@ -103,7 +103,7 @@ static PyObject *split_pairs(PyObject *module, PyObject *items)
     return Py_BuildValue("(NN)", members, scores);
 }
 
-PyDoc_STRVAR(number_doc, "number(value)\n--\n\nA real number but NaN, as float.");
+PyDoc_STRVAR(number_doc, "number(value, /)\n--\n\nA real number but NaN, as float.");
 
 static PyObject *number(PyObject *module, PyObject *value)
 {
