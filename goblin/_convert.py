@@ -45,8 +45,8 @@ def _is_array(values: Any) -> bool:
 
 
 def _checked(array: NDArray[Any], dtype: str) -> Members:
-    limits, own = np.iinfo(dtype), np.iinfo(array.dtype)
-    if array.size and not (limits.min <= own.min and own.max <= limits.max):
+    if array.size and not np.can_cast(array.dtype, dtype):
+        limits = np.iinfo(dtype)
         for value in (int(array.min()), int(array.max())):
             if not limits.min <= value <= limits.max:
                 raise OverflowError(f"member {value} does not fit {dtype}")

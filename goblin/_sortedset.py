@@ -33,7 +33,7 @@ Aggregate = Literal["sum", "min", "max", "count"]
 
 _INF = math.inf
 _MODES = ("set", "nx", "xx", "gt", "lt", "xx_gt", "xx_lt")
-_BYTES = {"int32": 4, "int64": 8, "float32": 4, "float64": 8}
+_DTYPES = {name: np.dtype(name) for name in ("int32", "int64", "float32", "float64")}
 # Which ends are open.
 _CLOSED = {
     "both": (False, False),
@@ -76,6 +76,12 @@ def _kind_of(data: Any) -> MemberKind:
     """The kind of integer members that data brings along."""
     dtype = getattr(data.members if isinstance(data, Rows) else data, "dtype", None)
     return "int32" if dtype == np.int32 else "int64"
+
+
+def _numbers(ranks: range) -> NDArray[np.int64]:
+    if len(ranks) < 2:  # its start or step may be beyond int64
+        return np.array(ranks, dtype=np.int64)
+    return np.arange(ranks.start, ranks.stop, ranks.step)
 
 
 def _zero_for_nan(scores: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -124,7 +130,7 @@ class SortedSet(_core.SortedSet[M]):
         _known(width, ("float32", "float64"), "score")
         if not 0.0 <= merge_exponent <= 1.0:
             raise ValueError("merge_exponent must be in 0..1")
-        self._configure(_BYTES[kind], _BYTES[width], compress, merge_exponent)
+        self._configure(_DTYPES[kind].itemsize, _DTYPES[width].itemsize, compress, merge_exponent)
         if data is not None:
             SortedSet.update(self, data, scores)
 
@@ -212,23 +218,20 @@ class SortedSet(_core.SortedSet[M]):
 
     # ---- rows, chunks and sets of one's own
 
+    def _room(self, n: int) -> tuple[NDArray[Any], NDArray[Any]]:
+        return np.empty(n, _DTYPES[self.member_dtype]), np.empty(n, _DTYPES[self.score_dtype])
+
     def _columns(self, ranks: range) -> tuple[NDArray[Any], NDArray[Any]]:
-        members = np.empty(len(ranks), self.member_dtype)
-        scores = np.empty(len(ranks), self.score_dtype)
+        members, scores = self._room(len(ranks))
         if ranks:
             self._rows(ranks[0], ranks.step if len(ranks) > 1 else 1, members, scores)
         return members, scores
 
     def _read(self, ranks: range) -> Rows[M]:
-        if len(ranks) < 2:  # its start or step may be beyond int64
-            numbers = np.array(ranks, dtype=np.int64)
-        else:
-            numbers = np.arange(ranks.start, ranks.stop, ranks.step, dtype=np.int64)
-        return Rows(*self._columns(ranks), numbers)
+        return Rows(*self._columns(ranks), _numbers(ranks))
 
     def _pick(self, ranks: NDArray[np.int64]) -> tuple[NDArray[Any], NDArray[Any]]:
-        members = np.empty(len(ranks), self.member_dtype)
-        scores = np.empty(len(ranks), self.score_dtype)
+        members, scores = self._room(len(ranks))
         self._select(ranks, members, scores)
         return members, scores
 
@@ -246,12 +249,8 @@ class SortedSet(_core.SortedSet[M]):
     def _like(self) -> SortedSet[M]:
         """An empty set with the options of this one."""
         fresh: SortedSet[M] = SortedSet.__new__(SortedSet)
-        fresh._configure(
-            _BYTES[self.member_dtype],
-            _BYTES[self.score_dtype],
-            self._compress,
-            self._merge_exponent,
-        )
+        kind, width = _DTYPES[self.member_dtype], _DTYPES[self.score_dtype]
+        fresh._configure(kind.itemsize, width.itemsize, self._compress, self._merge_exponent)
         return fresh
 
     def _absorb(
@@ -687,9 +686,9 @@ class SortedSet(_core.SortedSet[M]):
         k = min(_convert.count(n, "n"), size)
         ranks = range(size)[::-1] if highest else range(size)
         if ties == "cut" and 0 < k <= _SCAN_ROWS:
-            members, scores = np.empty(k, self.member_dtype), np.empty(k, self.score_dtype)
-            if self._extremes(highest, members, scores) is not None:
-                return Rows(members, scores, np.array(ranks[:k], dtype=np.int64))
+            found = self._room(k)
+            if self._extremes(highest, *found) is not None:
+                return Rows(*found, _numbers(ranks[:k]))
         if ties == "all" and k:
             last = self._item(ranks[k - 1])[1]
             first, stop = self._span(last, last, False, False)
