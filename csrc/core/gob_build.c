@@ -83,7 +83,7 @@ static gob_status bucket_pack(build *b, unsigned code)
 
 static gob_status bucket_page(build *b, const gob_page_ref *ref)
 {
-    uint64_t base = gob_bias(gob_page_member(ref->number, 0));
+    uint64_t base = gob_bias(gob_page_member(gob_ref_number(ref), 0));
     const gob_page *page = ref->page;
     for (unsigned position = 0; position < GOB_PAGE_IDS; position++) {
         unsigned code;
@@ -112,8 +112,8 @@ static gob_status bucket_page(build *b, const gob_page_ref *ref)
 
 static int compare_refs(const void *left, const void *right)
 {
-    int64_t l = ((const gob_page_ref *)left)->number;
-    int64_t r = ((const gob_page_ref *)right)->number;
+    int64_t l = gob_ref_number(left);
+    int64_t r = gob_ref_number(right);
     return (l > r) - (l < r);
 }
 

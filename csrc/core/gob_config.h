@@ -16,9 +16,9 @@ enum {
     GOB_TABLE_FULL = 58,
     GOB_TABLE_GROWN = 48,
 
-    /* The same for a page's exceptions: dense, since they are short and probed in one or two lines. */
-    GOB_EXCEPTIONS_FULL = 56,
-    GOB_EXCEPTIONS_GROWN = 46,
+    /* The same for a page's exceptions. */
+    GOB_PATCH_FULL = 56,
+    GOB_PATCH_GROWN = 44,
 
     /* Entries in a packed block. More: fewer bases, counts and child pointers, dearer select and
      * rescore. */

@@ -222,7 +222,7 @@ static void empty_page(gob_index *ix, gob_alloc *a, gob_page_ref *ref)
     for (unsigned position = 0; position < GOB_PAGE_IDS; position++) {
         double score = gob_page_get(&ix->pages, ref->page, position);
         if (!gob_is_absent(score)) {
-            gob_table_insert(&ix->table, gob_page_member(ref->number, position), score);
+            gob_table_insert(&ix->table, gob_page_member(gob_ref_number(ref), position), score);
         }
     }
     gob_pages_drop(&ix->pages, a, ref);
@@ -402,8 +402,8 @@ GOB_INLINE bool bump_exception(const gob_index *ix, gob_page *page, unsigned pos
     if (!is_exception(page, position)) {
         return false;
     }
-    unsigned score_bytes = ix->pages.score_bytes;
-    uint8_t *at = gob_patch_score(page, score_bytes, position);
+    unsigned score_bytes = ix->pages.kind.score_bytes;
+    uint8_t *at = gob_patch_find(&page->patch, ix->pages.kind, position);
     double old = gob_score_load(at, score_bytes);
     double max = page->width == 1 ? 0xFD : 0xFFFD;
     double back;
@@ -433,8 +433,9 @@ GOB_INLINE bool create_code(gob_index *ix, gob_page *page, unsigned position, un
 /* Finds the pages of a batch and starts the loads of their codes. */
 static void look_ahead(const gob_index *ix, const int64_t *members, size_t n, gob_page_ref **refs)
 {
+    const gob_pages pages = ix->pages; /* in registers: the stores below might alias it */
     for (size_t i = 0; i < n; i++) {
-        gob_page_ref *ref = gob_pages_find(&ix->pages, gob_page_number(members[i]));
+        gob_page_ref *ref = gob_pages_find(&pages, gob_page_number(members[i]));
         refs[i] = ref;
         if (GOB_LIKELY(ref != NULL)) {
             GOB_PREFETCH(&ref->page->codes[gob_page_position(members[i])]);
@@ -489,30 +490,39 @@ static gob_status bulk_one(const bulk *b, gob_page_ref *ref, size_t i, unsigned 
 }
 
 /* Adds `small` to all inputs of a batch that are plain codes, without a branch that depends on scores
- * (it would be mispredicted about as often as it is taken), and lists the others in `left`, starting
- * the load of the exception that each may be. Inputs of one member stay in order: once one is left
- * over, so are the later ones. */
-static size_t bulk_codes(const bulk *b, gob_page_ref *const *refs, size_t start, size_t n,
-                         unsigned small, uint8_t *left)
+ * (it would be mispredicted about as often as it is taken), and lists the others in `left`. Inputs of
+ * one member stay in order: once one is left over, so are the later ones. */
+static size_t bulk_codes(const int64_t *members, gob_page_ref *const *refs, size_t n, unsigned small,
+                         uint8_t *left)
 {
     size_t count = 0;
-    unsigned score_bytes = b->ix->pages.score_bytes;
     for (size_t i = 0; i < n; i++) {
         bool over = true;
-        if (GOB_LIKELY(refs[i] != NULL && refs[i]->page->width == 1)) {
+        if (GOB_LIKELY(refs[i] != NULL && gob_ref_width(refs[i]) == 1)) {
             gob_page *page = refs[i]->page;
-            unsigned position = gob_page_position(b->members[start + i]);
-            uint8_t *at = &page->codes[position];
-            unsigned sum = *at + small;
-            over = sum > 0xFD;
-            *at = (uint8_t)(over ? *at : sum);
-            unsigned home = gob_patch_home(position, page->capacity);
-            GOB_PREFETCH(over ? gob_patch_place(page, score_bytes, home) : at);
+            uint8_t *at = &page->codes[gob_page_position(members[i])];
+            unsigned code = *at;
+            over = code + small > 0xFD;
+            *at = (uint8_t)(code + (small & ((unsigned)over - 1)));
+            GOB_PREFETCH(page);
         }
         left[count] = (uint8_t)i;
         count += over;
     }
     return count;
+}
+
+/* Starts the loads of the exceptions that the inputs left over may be. */
+static void look_ahead_patches(const bulk *b, gob_page_ref *const *refs, size_t start,
+                               const uint8_t *left, size_t count)
+{
+    for (size_t k = 0; k < count; k++) {
+        const gob_page *page = refs[left[k]] == NULL ? NULL : refs[left[k]]->page;
+        if (page != NULL) {
+            unsigned position = gob_page_position(b->members[start + left[k]]);
+            GOB_PREFETCH(gob_patch_home(&page->patch, b->ix->pages.kind, position));
+        }
+    }
 }
 
 /* Takes back what bulk_codes did to the inputs of a batch after the one that failed. */
@@ -550,7 +560,11 @@ gob_status gob_index_increment_many(gob_index *ix, gob_alloc *a, const int64_t *
             look_ahead(ix, members + start, batch, refs[turn]);
         }
         look_ahead(ix, members + start + batch, after, refs[turn ^ 1]);
-        size_t count = alike ? bulk_codes(&b, refs[turn], start, batch, small, left) : batch;
+        size_t count = batch;
+        if (alike) {
+            count = bulk_codes(members + start, refs[turn], batch, small, left);
+            look_ahead_patches(&b, refs[turn], start, left, count);
+        }
         for (size_t k = 0; k < count; k++) {
             size_t i = alike ? left[k] : k;
             small = alike ? small : small_addend(add.by[(start + i) * add.step]);
@@ -603,7 +617,7 @@ size_t gob_index_walk(const gob_index *ix, gob_walk *w, int64_t *members, double
         const gob_page_ref *ref = &ix->pages.dir[w->page++];
         for (unsigned position = 0; ref->page != NULL && position < GOB_PAGE_IDS; position++) {
             scores[n] = gob_page_get(&ix->pages, ref->page, position);
-            members[n] = gob_page_member(ref->number, position);
+            members[n] = gob_page_member(gob_ref_number(ref), position);
             n += !gob_is_absent(scores[n]);
         }
     }

@@ -41,91 +41,6 @@ static void store_code(gob_page *page, unsigned position, unsigned code)
     }
 }
 
-/* Exceptions */
-
-static size_t patch_bytes(const gob_pages *p, unsigned capacity)
-{
-    return (size_t)capacity * (2U + p->score_bytes);
-}
-
-static uint8_t *place_at(const gob_pages *p, const gob_page *page, unsigned place)
-{
-    return gob_patch_place(page, p->score_bytes, place);
-}
-
-static unsigned next_place(const gob_page *page, unsigned place)
-{
-    return place + 1U == page->capacity ? 0 : place + 1;
-}
-
-static void patch_insert(const gob_pages *p, gob_page *page, unsigned position, double score)
-{
-    unsigned place = gob_patch_home(position, page->capacity);
-    while (gob_load16(place_at(p, page, place)) != GOB_NO_POSITION) {
-        place = next_place(page, place);
-    }
-    uint8_t *at = place_at(p, page, place);
-    gob_store16(at, (uint16_t)position);
-    gob_score_store(at + 2, p->score_bytes, score);
-    page->exceptions++;
-}
-
-/* Takes a position out and moves later exceptions back over it, so that no marks are left behind. */
-static void patch_remove(const gob_pages *p, gob_page *page, unsigned position)
-{
-    unsigned capacity = page->capacity;
-    uint8_t *score = gob_patch_score(page, p->score_bytes, position);
-    unsigned hole = (unsigned)((size_t)(score - 2 - page->patch) / (2U + p->score_bytes));
-    for (unsigned at = next_place(page, hole);; at = next_place(page, at)) {
-        unsigned found = gob_load16(place_at(p, page, at));
-        if (found == GOB_NO_POSITION) {
-            break;
-        }
-        unsigned home = gob_patch_home(found, capacity);
-        unsigned from_home = at >= home ? at - home : at + capacity - home;
-        unsigned from_hole = at >= hole ? at - hole : at + capacity - hole;
-        if (from_home >= from_hole) {
-            memcpy(place_at(p, page, hole), place_at(p, page, at), 2U + p->score_bytes);
-            hole = at;
-        }
-    }
-    gob_store16(place_at(p, page, hole), GOB_NO_POSITION);
-    page->exceptions--;
-}
-
-/* Room for n exceptions: at least one place stays free, since it ends the probes. */
-static unsigned patch_capacity(unsigned n, bool tight)
-{
-    return n == 0 ? 0 : n * 64 / (tight ? GOB_EXCEPTIONS_FULL : GOB_EXCEPTIONS_GROWN) + 2;
-}
-
-static bool patch_has_room(const gob_page *page)
-{
-    return page->capacity != 0 &&
-           (page->exceptions + 1U) * 64 <= page->capacity * (unsigned)GOB_EXCEPTIONS_FULL;
-}
-
-/* Moves the exceptions to a patch of another capacity, >= 1. */
-static gob_status patch_resize(const gob_pages *p, gob_alloc *a, gob_page *page, unsigned capacity)
-{
-    gob_page moved = {.capacity = (uint16_t)capacity};
-    moved.patch = gob_malloc(a, patch_bytes(p, capacity));
-    if (moved.patch == NULL) {
-        return GOB_NOMEM;
-    }
-    memset(moved.patch, 0xFF, patch_bytes(p, capacity));
-    for (unsigned place = 0; place < page->capacity; place++) {
-        const uint8_t *at = place_at(p, page, place);
-        if (gob_load16(at) != GOB_NO_POSITION) {
-            patch_insert(p, &moved, gob_load16(at), gob_score_load(at + 2, p->score_bytes));
-        }
-    }
-    gob_free(a, page->patch, patch_bytes(p, page->capacity));
-    page->patch = moved.patch;
-    page->capacity = moved.capacity;
-    return GOB_OK;
-}
-
 /* Pages */
 
 static size_t codes_bytes(unsigned width)
@@ -135,12 +50,12 @@ static size_t codes_bytes(unsigned width)
 
 size_t gob_page_bytes(const gob_pages *p, const gob_page *page)
 {
-    return offsetof(gob_page, codes) + codes_bytes(page->width) + patch_bytes(p, page->capacity);
+    return offsetof(gob_page, codes) + codes_bytes(page->width) + gob_patch_bytes(p->kind, page->patch.capacity);
 }
 
 static void page_free(const gob_pages *p, gob_alloc *a, gob_page *page)
 {
-    gob_free(a, page->patch, patch_bytes(p, page->capacity));
+    gob_patch_free(&page->patch, a, p->kind);
     gob_free(a, page, offsetof(gob_page, codes) + codes_bytes(page->width));
 }
 
@@ -153,7 +68,7 @@ static gob_page *page_new(const gob_pages *p, gob_alloc *a, unsigned width, unsi
     }
     *page = (gob_page){.width = (uint8_t)width, .young = p->hold};
     memset(page->codes, 0xFF, codes_bytes(width));
-    if (capacity != 0 && patch_resize(p, a, page, capacity) != GOB_OK) {
+    if (capacity != 0 && gob_patch_resize(&page->patch, a, p->kind, capacity) != GOB_OK) {
         page_free(p, a, page);
         return NULL;
     }
@@ -169,13 +84,13 @@ void gob_page_census_add(gob_page_census *c, double score)
 
 unsigned gob_pages_best(const gob_pages *p, const gob_page_census *c, size_t *bytes)
 {
-    size_t one = codes_bytes(1) + patch_bytes(p, patch_capacity(c->total - c->narrow1, false));
-    size_t two = codes_bytes(2) + patch_bytes(p, patch_capacity(c->total - c->narrow2, false));
-    size_t full = codes_bytes(p->score_bytes);
+    size_t one = codes_bytes(1) + gob_patch_bytes(p->kind, gob_patch_capacity(c->total - c->narrow1, false));
+    size_t two = codes_bytes(2) + gob_patch_bytes(p->kind, gob_patch_capacity(c->total - c->narrow2, false));
+    size_t full = codes_bytes(p->kind.score_bytes);
     unsigned width = one <= two ? 1 : 2;
     size_t least = one <= two ? one : two;
     if (full < least) {
-        width = p->score_bytes;
+        width = p->kind.score_bytes;
         least = full;
     }
     *bytes = least + offsetof(gob_page, codes) + 2 * sizeof(gob_page_ref);
@@ -200,7 +115,7 @@ double gob_page_get(const gob_pages *p, const gob_page *page, unsigned position)
     if (code > max + 1) {
         return GOB_ABSENT;
     }
-    return gob_score_load(gob_patch_score(page, p->score_bytes, position), p->score_bytes);
+    return gob_score_load(gob_patch_find(&page->patch, p->kind, position), p->kind.score_bytes);
 }
 
 static gob_page_census census_of(const gob_pages *p, const gob_page *page)
@@ -231,12 +146,17 @@ static void page_set(const gob_pages *p, gob_page *page, unsigned position, doub
     page->live = (uint16_t)(page->live + (old > max + 1));
     store_code(page, position, code);
     if (code > max && patched) {
-        gob_score_store(gob_patch_score(page, p->score_bytes, position), p->score_bytes, score);
+        gob_score_store(gob_patch_find(&page->patch, p->kind, position), p->kind.score_bytes, score);
     } else if (code > max) {
-        patch_insert(p, page, position, score);
+        gob_patch_insert(&page->patch, p->kind, position, score);
     } else if (patched) {
-        patch_remove(p, page, position);
+        gob_patch_remove(&page->patch, p->kind, position);
     }
+}
+
+static gob_page_ref ref_to(int64_t number, gob_page *page)
+{
+    return (gob_page_ref){(uint64_t)number << GOB_PAGE_BITS | page->width, page};
 }
 
 /* Replaces the page by one of another width, or of the same with another patch. */
@@ -255,7 +175,7 @@ static gob_status recode(const gob_pages *p, gob_alloc *a, gob_page_ref *ref, un
             page_set(p, page, position, score);
         }
     }
-    ref->page = page;
+    *ref = ref_to(gob_ref_number(ref), page);
     page_free(p, a, old);
     return GOB_OK;
 }
@@ -268,13 +188,14 @@ static gob_status make_room(const gob_pages *p, gob_alloc *a, gob_page_ref *ref,
     size_t bytes;
     unsigned width = gob_pages_best(p, &c, &bytes);
     if (width > ref->page->width) {
-        unsigned capacity = patch_capacity(exceptions_at(&c, width), false);
-        if (p->hold && capacity < ref->page->capacity) {
-            capacity = ref->page->capacity;
+        unsigned capacity = gob_patch_capacity(exceptions_at(&c, width), false);
+        if (p->hold && capacity < ref->page->patch.capacity) {
+            capacity = ref->page->patch.capacity;
         }
         return recode(p, a, ref, width, capacity);
     }
-    return patch_resize(p, a, ref->page, patch_capacity(ref->page->exceptions + 1U, false));
+    return gob_patch_resize(&ref->page->patch, a, p->kind,
+                            gob_patch_capacity(ref->page->patch.count + 1U, false));
 }
 
 gob_status gob_page_put(gob_pages *p, gob_alloc *a, gob_page_ref *ref, unsigned position,
@@ -282,7 +203,7 @@ gob_status gob_page_put(gob_pages *p, gob_alloc *a, gob_page_ref *ref, unsigned 
 {
     const gob_page *page = ref->page;
     if (is_narrow(page) && code_of(score, code_max(page->width)) > code_max(page->width) &&
-        load_code(page, position) != code_max(page->width) + 1 && !patch_has_room(page)) {
+        load_code(page, position) != code_max(page->width) + 1 && !gob_patch_has_room(&page->patch)) {
         GOB_TRY(make_room(p, a, ref, score));
     }
     page_set(p, ref->page, position, score);
@@ -298,10 +219,10 @@ void gob_page_erase(gob_pages *p, gob_alloc *a, gob_page_ref *ref, unsigned posi
         return;
     }
     if (load_code(page, position) == code_max(page->width) + 1) {
-        patch_remove(p, page, position);
-        unsigned fit = patch_capacity(page->exceptions, false);
-        if (!p->hold && fit != 0 && fit * 3 < page->capacity) {
-            (void)patch_resize(p, a, page, fit); /* only gives memory back */
+        gob_patch_remove(&page->patch, p->kind, position);
+        unsigned fit = gob_patch_capacity(page->patch.count, false);
+        if (!p->hold && fit * 3 < page->patch.capacity) {
+            (void)gob_patch_resize(&page->patch, a, p->kind, fit); /* only gives memory back */
         }
     }
     store_code(page, position, code_max(page->width) + 2);
@@ -312,8 +233,8 @@ gob_status gob_page_optimize(gob_pages *p, gob_alloc *a, gob_page_ref *ref)
     gob_page_census c = census_of(p, ref->page);
     size_t bytes;
     unsigned width = gob_pages_best(p, &c, &bytes);
-    unsigned capacity = patch_capacity(exceptions_at(&c, width), true);
-    if (width == ref->page->width && capacity == ref->page->capacity) {
+    unsigned capacity = gob_patch_capacity(exceptions_at(&c, width), true);
+    if (width == ref->page->width && capacity == ref->page->patch.capacity) {
         return GOB_OK;
     }
     return recode(p, a, ref, width, capacity);
@@ -323,7 +244,10 @@ gob_status gob_page_optimize(gob_pages *p, gob_alloc *a, gob_page_ref *ref)
 
 void gob_pages_init(gob_pages *p, unsigned score_bytes, uint64_t seed)
 {
-    *p = (gob_pages){.multiplier = seed | 1, .score_bytes = (uint8_t)score_bytes};
+    *p = (gob_pages){
+        .multiplier = seed | 1,
+        .kind = {.score_bytes = (uint8_t)score_bytes, .simd = (uint8_t)gob_cpu_simd()},
+    };
 }
 
 static size_t dir_bytes(unsigned bits)
@@ -364,7 +288,7 @@ static gob_status dir_resize(gob_pages *p, gob_alloc *a, unsigned bits)
     }
     for (size_t at = 0; p->count != 0 && at < (size_t)1 << p->bits; at++) {
         if (p->dir[at].page != NULL) {
-            *dir_place(&grown, p->dir[at].number) = p->dir[at];
+            *dir_place(&grown, gob_ref_number(&p->dir[at])) = p->dir[at];
         }
     }
     gob_free(a, p->dir, dir_bytes(p->bits));
@@ -376,7 +300,7 @@ gob_page_ref *gob_pages_add(gob_pages *p, gob_alloc *a, int64_t number, const go
 {
     size_t bytes;
     unsigned width = gob_pages_best(p, c, &bytes);
-    gob_page *page = page_new(p, a, width, patch_capacity(exceptions_at(c, width), false));
+    gob_page *page = page_new(p, a, width, gob_patch_capacity(exceptions_at(c, width), false));
     if (page == NULL) {
         return NULL;
     }
@@ -387,7 +311,7 @@ gob_page_ref *gob_pages_add(gob_pages *p, gob_alloc *a, int64_t number, const go
         }
     }
     gob_page_ref *ref = dir_place(p, number);
-    *ref = (gob_page_ref){number, page};
+    *ref = ref_to(number, page);
     p->count++;
     return ref;
 }
@@ -401,7 +325,7 @@ void gob_pages_drop(gob_pages *p, gob_alloc *a, gob_page_ref *ref)
     size_t mask = ((size_t)1 << p->bits) - 1;
     size_t hole = (size_t)(ref - p->dir);
     for (size_t at = (hole + 1) & mask; p->dir[at].page != NULL; at = (at + 1) & mask) {
-        size_t home = gob_pages_home(p, p->dir[at].number);
+        size_t home = gob_pages_home(p, gob_ref_number(&p->dir[at]));
         if (((at - home) & mask) >= ((at - hole) & mask)) {
             p->dir[hole] = p->dir[at];
             p->dir[at].page = NULL;
@@ -421,16 +345,19 @@ static gob_page *page_copy(const gob_pages *p, gob_alloc *a, const gob_page *pag
 {
     size_t bytes = offsetof(gob_page, codes) + codes_bytes(page->width);
     gob_page *copy = gob_malloc(a, bytes);
-    uint8_t *patch = page->capacity == 0 ? NULL : gob_malloc(a, patch_bytes(p, page->capacity));
-    if (copy == NULL || (patch == NULL && page->capacity != 0)) {
-        gob_free(a, copy, copy == NULL ? 0 : bytes);
-        gob_free(a, patch, patch == NULL ? 0 : patch_bytes(p, page->capacity));
+    if (copy == NULL) {
         return NULL;
     }
     memcpy(copy, page, bytes);
-    copy->patch = patch;
-    if (patch != NULL) {
-        memcpy(patch, page->patch, patch_bytes(p, page->capacity));
+    copy->patch = (gob_patch){0};
+    if (page->patch.capacity != 0) {
+        if (gob_patch_resize(&copy->patch, a, p->kind, page->patch.capacity) != GOB_OK) {
+            page_free(p, a, copy);
+            return NULL;
+        }
+        memcpy(copy->patch.groups, page->patch.groups,
+               gob_patch_bytes(p->kind, page->patch.capacity));
+        copy->patch.count = page->patch.count;
     }
     return copy;
 }
@@ -447,7 +374,8 @@ gob_status gob_pages_copy(gob_pages *dst, gob_alloc *a, const gob_pages *src)
             if (copy == NULL) {
                 return GOB_NOMEM;
             }
-            *dir_place(dst, src->dir[at].number) = (gob_page_ref){src->dir[at].number, copy};
+            int64_t number = gob_ref_number(&src->dir[at]);
+            *dir_place(dst, number) = ref_to(number, copy);
             dst->count++;
         }
     }
@@ -469,20 +397,20 @@ size_t gob_pages_bytes(const gob_pages *p)
 
 static bool validate_page(const gob_pages *p, const gob_page *page, const char **why)
 {
-    GOB_DEMAND(page->width == 1 || page->width == 2 || page->width == p->score_bytes,
+    GOB_DEMAND(page->width == 1 || page->width == 2 || page->width == p->kind.score_bytes,
                "pages: code width");
     unsigned live = 0;
     unsigned exceptions = 0;
     unsigned places = 0;
-    for (unsigned place = 0; place < page->capacity; place++) {
-        unsigned position = gob_load16(place_at(p, page, place));
-        places += position != GOB_NO_POSITION;
-        GOB_DEMAND(position == GOB_NO_POSITION ||
+    for (unsigned place = 0; place < page->patch.capacity; place++) {
+        int position = gob_patch_position(&page->patch, p->kind, place);
+        places += position >= 0;
+        GOB_DEMAND(position < 0 ||
                        (is_narrow(page) && position < GOB_PAGE_IDS &&
-                        load_code(page, position) == code_max(page->width) + 1),
+                        load_code(page, (unsigned)position) == code_max(page->width) + 1),
                    "pages: exception that no code refers to");
     }
-    GOB_DEMAND(places == page->exceptions, "pages: exceptions in the patch");
+    GOB_DEMAND(places == page->patch.count, "pages: exceptions in the patch");
     for (unsigned position = 0; position < GOB_PAGE_IDS; position++) {
         bool patched = is_narrow(page) && load_code(page, position) == code_max(page->width) + 1;
         if (patched) {
@@ -494,8 +422,7 @@ static bool validate_page(const gob_pages *p, const gob_page *page, const char *
         live += !gob_is_absent(gob_page_get(p, page, position));
     }
     GOB_DEMAND(live == page->live, "pages: live count");
-    GOB_DEMAND(exceptions == page->exceptions, "pages: exception count");
-    GOB_DEMAND(exceptions == 0 || exceptions < page->capacity, "pages: exceptions without an end");
+    GOB_DEMAND(exceptions == page->patch.count, "pages: exception count");
     GOB_DEMAND(!page->young || p->hold, "pages: young page outside a bulk call");
     return true;
 }
@@ -505,8 +432,9 @@ bool gob_pages_validate(const gob_pages *p, const char **why)
     uint64_t count = 0;
     for (size_t at = 0; p->bits != 0 && at < (size_t)1 << p->bits; at++) {
         if (p->dir[at].page != NULL) {
-            GOB_DEMAND(gob_pages_find(p, p->dir[at].number) == &p->dir[at],
+            GOB_DEMAND(gob_pages_find(p, gob_ref_number(&p->dir[at])) == &p->dir[at],
                        "pages: page not found at its place");
+            GOB_DEMAND(gob_ref_width(&p->dir[at]) == p->dir[at].page->width, "pages: width of a ref");
             if (!validate_page(p, p->dir[at].page, why)) {
                 return false;
             }

@@ -10,22 +10,23 @@
 
 #include "gob_alloc.h"
 #include "gob_config.h"
+#include "gob_patch.h"
 #include "gob_score.h"
 #include "gob_status.h"
 
 typedef struct gob_page {
+    gob_patch patch;
     uint16_t live;
-    uint16_t exceptions;
-    uint16_t capacity; /* of the exceptions */
-    uint8_t width;     /* of a code: 1, 2, or the score's */
-    bool young;        /* born in the bulk call under way; see gob_index_dissolve_young */
-    uint8_t *patch;    /* places of [position u16][score], probed linearly */
+    uint8_t width; /* of a code: 1, 2, or the score's */
+    bool young;    /* born in the bulk call under way; see gob_index_dissolve_young */
     uint8_t codes[];
 } gob_page;
 
-/* A place of the directory; page is NULL where it is free. */
+/* A place of the directory; page is NULL where it is free. The tag is the page's number above
+ * GOB_PAGE_BITS bits of its code width, so that a plain code is reached without a look at the page's
+ * head (a tenth of the time of a bulk increment at 8 M members). */
 typedef struct gob_page_ref {
-    int64_t number;
+    uint64_t tag;
     gob_page *page;
 } gob_page_ref;
 
@@ -34,7 +35,7 @@ typedef struct gob_pages {
     uint64_t multiplier; /* odd and random */
     uint32_t count;
     uint8_t bits; /* the directory has 2**bits places; 0: none */
-    uint8_t score_bytes;
+    gob_patch_kind kind;
     bool hold; /* inside a bulk call: exceptions keep their room, so that undoing never allocates */
 } gob_pages;
 
@@ -59,6 +60,16 @@ GOB_INLINE int64_t gob_page_member(int64_t number, unsigned position)
     return (int64_t)((uint64_t)number << GOB_PAGE_BITS | position);
 }
 
+GOB_INLINE int64_t gob_ref_number(const gob_page_ref *ref)
+{
+    return (int64_t)ref->tag >> GOB_PAGE_BITS;
+}
+
+GOB_INLINE unsigned gob_ref_width(const gob_page_ref *ref)
+{
+    return (unsigned)ref->tag & (GOB_PAGE_IDS - 1);
+}
+
 GOB_INLINE size_t gob_pages_home(const gob_pages *p, int64_t number)
 {
     return (size_t)(((uint64_t)number * p->multiplier) >> (64 - p->bits));
@@ -76,7 +87,7 @@ GOB_INLINE gob_page_ref *gob_pages_find(const gob_pages *p, int64_t number)
         if (ref->page == NULL) {
             return NULL;
         }
-        if (GOB_LIKELY(ref->number == number)) {
+        if (GOB_LIKELY(gob_ref_number(ref) == number)) {
             return ref;
         }
     }
@@ -99,32 +110,6 @@ gob_page_ref *gob_pages_add(gob_pages *p, gob_alloc *a, int64_t number, const go
 
 /* Frees a page and takes it from the directory. Other places may move. */
 void gob_pages_drop(gob_pages *p, gob_alloc *a, gob_page_ref *ref);
-
-/* Exceptions: the place where the probe for a position starts, and what the places hold. */
-
-enum { GOB_NO_POSITION = 0xFFFF };
-
-GOB_INLINE unsigned gob_patch_home(unsigned position, unsigned capacity)
-{
-    return (((position * 40503U) & 0xFFFF) * capacity) >> 16;
-}
-
-GOB_INLINE uint8_t *gob_patch_place(const gob_page *page, unsigned score_bytes, unsigned place)
-{
-    return page->patch + (size_t)place * (2U + score_bytes);
-}
-
-/* The score of a position that is among the exceptions. */
-GOB_INLINE uint8_t *gob_patch_score(const gob_page *page, unsigned score_bytes, unsigned position)
-{
-    unsigned place = gob_patch_home(position, page->capacity);
-    const uint8_t *at = gob_patch_place(page, score_bytes, place);
-    while (gob_load16(at) != position) {
-        place = place + 1U == page->capacity ? 0 : place + 1;
-        at = gob_patch_place(page, score_bytes, place);
-    }
-    return page->patch + (at - page->patch) + 2;
-}
 
 /* The score at a position, or GOB_ABSENT. */
 double gob_page_get(const gob_pages *p, const gob_page *page, unsigned position);
