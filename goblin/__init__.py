@@ -1,3 +1,27 @@
 """Sorted sets and hashes in a tenth of the memory, at numpy speed."""
 
+from __future__ import annotations
+
+from ._core import build_info
+from ._results import Changes, Digest, MemoryReport, Page
+from ._rows import Rows
+from ._sortedset import SortedSet
+from .errors import GoblinError, PrecisionWarning, TraceError
+
 __version__ = "0.1.0"
+
+__all__ = [
+    "Changes",
+    "Digest",
+    "GoblinError",
+    "MemoryReport",
+    "Page",
+    "PrecisionWarning",
+    "Rows",
+    "SortedSet",
+    "TraceError",
+    "ZSet",
+    "build_info",
+]
+
+ZSet = SortedSet

@@ -3,7 +3,32 @@
 
 static int module_exec(PyObject *module)
 {
+    if (gob_add_build_info(module) < 0 || gob_add_convert(module) < 0 ||
+        gob_add_iterator(module) < 0 || gob_add_sortedset(module) < 0) {
+        return -1;
+    }
     return gob_add_traces(module);
+}
+
+static int module_traverse(PyObject *module, visitproc visit, void *arg)
+{
+    gob_module_state *state = PyModule_GetState(module);
+    Py_VISIT(state->iterator_type);
+    Py_VISIT(state->sortedset_type);
+    return 0;
+}
+
+static int module_clear(PyObject *module)
+{
+    gob_module_state *state = PyModule_GetState(module);
+    Py_CLEAR(state->iterator_type);
+    Py_CLEAR(state->sortedset_type);
+    return 0;
+}
+
+static void module_free(void *module)
+{
+    (void)module_clear(module);
 }
 
 static PyModuleDef_Slot module_slots[] = {
@@ -11,14 +36,18 @@ static PyModuleDef_Slot module_slots[] = {
     {0, NULL},
 };
 
-static struct PyModuleDef module_def = {
+struct PyModuleDef gob_module_def = {
     PyModuleDef_HEAD_INIT,
     .m_name = "goblin._core",
     .m_doc = "The C core of goblin.",
+    .m_size = sizeof(gob_module_state),
     .m_slots = module_slots,
+    .m_traverse = module_traverse,
+    .m_clear = module_clear,
+    .m_free = module_free,
 };
 
 PyMODINIT_FUNC PyInit__core(void)
 {
-    return PyModuleDef_Init(&module_def);
+    return PyModuleDef_Init(&gob_module_def);
 }

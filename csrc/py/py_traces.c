@@ -107,7 +107,7 @@ static PyObject *history_result(const gob_history_scan *scan)
 
 PyDoc_STRVAR(
     read_history_doc,
-    "read_history(data, offset, width, entity, event, columns, capacity)\n--\n\n"
+    "read_history(data, offset, width, entity, event, columns, capacity, /)\n--\n\n"
     "Scan rows of a MediaWiki History block; see gob_history.h.\n\n"
     "entity and event are (index, bytes or None); columns is a tuple of (index, kind, array).\n"
     "Returns (consumed, rows, kept, filtered, pageless, bad width or 0, malformed per column).");
@@ -165,7 +165,7 @@ static const char *const fault_texts[GOB_COMMANDS_FAULTS] = {
     [GOB_COMMANDS_PROTOCOL] = "not a RESP array of strings",
 };
 
-PyDoc_STRVAR(read_commands_doc, "read_commands(data, offset, text, stops, scores)\n--\n\n"
+PyDoc_STRVAR(read_commands_doc, "read_commands(data, offset, text, stops, scores, /)\n--\n\n"
                                 "Scan one run of ZADD or ZINCRBY commands; see gob_commands.h.\n\n"
                                 "Returns (consumed, lines, verb, pairs, fault or None).");
 
@@ -228,7 +228,7 @@ static bool stops_fit(const int64_t *stops, size_t count, Py_ssize_t length)
 }
 
 PyDoc_STRVAR(integer_members_doc,
-             "integer_members(text, stops, out)\n--\n\n"
+             "integer_members(text, stops, out, /)\n--\n\n"
              "Write members as int64 to out; False where one is no canonical int64.");
 
 static PyObject *integer_members(PyObject *module, PyObject *args)

@@ -194,7 +194,7 @@ class HistoryReader(Reader[Batch]):
         self._entity = None if entity is None else entity.encode()
         self._event = None if event is None else event.encode()
         self._scratch = {name: np.empty(_CAPACITY, _DTYPES[_KINDS[name]]) for name in columns}
-        self._layout: tuple[Any, ...] | None = None
+        self._layout: tuple[int, Any, Any, Any] | None = None
         super().__init__(paths, progress)
 
     def _begin_file(self) -> None:

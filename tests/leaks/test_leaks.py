@@ -19,7 +19,7 @@ import goblin
 from goblin import SortedSet
 warnings.simplefilter("ignore")
 z = SortedSet(range(2000), np.arange(2000) % 300, member="int64")
-other = SortedSet({1: 1.0, 5000: 2.0}, member="int32", score="float32")
+other = SortedSet({{1: 1.0, 5000: 2.0}}, member="int32", score="float32")
 ids, floats = np.arange(3000), np.ones(3000)
 members = [5, np.int64(5), np.int16(5), 10**6, "x", 2**70, 5.0, None]
 
@@ -230,7 +230,7 @@ def test_cycles_are_collected() -> None:
 
 def test_a_bytearray_can_still_grow_after_its_view_was_used() -> None:
     run(
-        PRELUDE
+        PRELUDE.format()
         + """
 buffer = bytearray(np.arange(100, dtype=np.int64).tobytes())
 view = np.frombuffer(buffer, dtype=np.int64)

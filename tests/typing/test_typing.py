@@ -39,5 +39,5 @@ def test_wrong_calls_are_refused() -> None:
 
 
 def test_stubs_match_the_extension() -> None:
-    report = run_module("mypy.stubtest", "goblin._core")
+    report = run_module("mypy.stubtest", "--mypy-config-file", "pyproject.toml", "goblin._core")
     assert report.startswith("Success"), report

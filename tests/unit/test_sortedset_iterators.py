@@ -33,7 +33,7 @@ CHANGES = [
     lambda z: z.remove([1, 2]),
     lambda z: z.pop(1),
     lambda z: z.popitem(),
-    lambda z: z.setdefault(99, 1.0),
+    lambda z: z.setdefault(999, 1.0),
     lambda z: z.pop_min(),
     lambda z: z.pop_max(2),
     lambda z: z.remove_by_rank(0, 1),
@@ -52,7 +52,7 @@ CHANGES = [
 NO_CHANGES = [
     lambda z: z.add(1, 1.0),
     lambda z: z.add(1, 9.0, mode="nx"),
-    lambda z: z.add(99, 9.0, mode="xx"),
+    lambda z: z.add(999, 9.0, mode="xx"),
     lambda z: z.update([(1, 1.0), (2, 2.0)]),
     lambda z: z.update(),
     lambda z: z.increment(1, 0),

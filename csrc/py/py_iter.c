@@ -1,0 +1,151 @@
+/* Iterators over members, scores or pairs in rank order, one decoded block at a time. */
+#include "py_args.h"
+#include "py_lock.h"
+
+typedef enum kind { MEMBERS, SCORES, ITEMS } kind;
+
+typedef struct iterator {
+    PyObject_HEAD gob_sortedset *set; /* NULL once exhausted */
+    uint64_t stamp;
+    uint64_t rank; /* of the next entry */
+    uint64_t left;
+    int8_t step;
+    uint8_t kind;
+    gob_window window;
+} iterator;
+
+/* Changes of the set show in its stamp; being re-ordered or repacked is none. */
+static int check_unchanged(iterator *it)
+{
+    if (gob_ready(it->set) < 0) {
+        return -1;
+    }
+    if (it->stamp != it->set->z.stamp) {
+        PyErr_SetString(PyExc_RuntimeError, "SortedSet changed during iteration");
+        return -1;
+    }
+    return 0;
+}
+
+static PyObject *make_result(const iterator *it, size_t at)
+{
+    long long member = gob_unbias(it->window.members[at]);
+    double score = gob_key_score(it->window.keys[at]);
+    if (it->kind == MEMBERS) {
+        return PyLong_FromLongLong(member);
+    }
+    if (it->kind == SCORES) {
+        return PyFloat_FromDouble(score);
+    }
+    PyObject *pair = PyTuple_New(2);
+    PyObject *first = PyLong_FromLongLong(member);
+    PyObject *second = PyFloat_FromDouble(score);
+    if (pair == NULL || first == NULL || second == NULL) {
+        Py_XDECREF(pair);
+        Py_XDECREF(first);
+        Py_XDECREF(second);
+        return NULL;
+    }
+    PyTuple_SET_ITEM(pair, 0, first);
+    PyTuple_SET_ITEM(pair, 1, second);
+    return pair;
+}
+
+static PyObject *iterator_next(PyObject *object)
+{
+    iterator *it = (iterator *)object;
+    if (it->set == NULL || check_unchanged(it) < 0) {
+        return NULL;
+    }
+    if (it->left == 0) {
+        Py_CLEAR(it->set);
+        return NULL;
+    }
+    uint64_t at = it->rank - it->window.first_rank;
+    if (GOB_UNLIKELY(at >= it->window.count)) {
+        if (gob_sync(it->set) < 0) {
+            return NULL;
+        }
+        gob_order_read(it->set->z.order, it->rank, &it->window);
+        at = it->rank - it->window.first_rank;
+    }
+    it->rank += (uint64_t)(int64_t)it->step;
+    it->left--;
+    return make_result(it, (size_t)at);
+}
+
+static int iterator_traverse(PyObject *object, visitproc visit, void *arg)
+{
+    Py_VISIT(Py_TYPE(object));
+    Py_VISIT(((iterator *)object)->set);
+    return 0;
+}
+
+static int iterator_clear(PyObject *object)
+{
+    Py_CLEAR(((iterator *)object)->set);
+    return 0;
+}
+
+static void iterator_dealloc(PyObject *object)
+{
+    PyTypeObject *type = Py_TYPE(object);
+    PyObject_GC_UnTrack(object);
+    (void)iterator_clear(object);
+    type->tp_free(object);
+    Py_DECREF(type);
+}
+
+static PyType_Slot slots[] = {
+    {Py_tp_doc, "An iterator over a SortedSet in rank order."},
+    {Py_tp_dealloc, iterator_dealloc},
+    {Py_tp_traverse, iterator_traverse},
+    {Py_tp_clear, iterator_clear},
+    {Py_tp_iter, PyObject_SelfIter},
+    {Py_tp_iternext, iterator_next},
+    {0, NULL},
+};
+
+static PyType_Spec spec = {
+    .name = "goblin._core.SortedSetIterator",
+    .basicsize = sizeof(iterator),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_IMMUTABLETYPE |
+             Py_TPFLAGS_DISALLOW_INSTANTIATION,
+    .slots = slots,
+};
+
+PyObject *gob_iterator_new(gob_sortedset *self, PyObject *what, bool reverse)
+{
+    static const char *const words[] = {"members", "scores", "items", NULL};
+    int chosen = what == NULL ? MEMBERS : gob_word(what, "kind", words);
+    if (chosen < 0 || gob_ready(self) < 0) {
+        return NULL;
+    }
+    PyObject *module = PyType_GetModuleByDef(Py_TYPE(self), &gob_module_def);
+    if (module == NULL) {
+        return NULL;
+    }
+    PyTypeObject *type = ((gob_module_state *)PyModule_GetState(module))->iterator_type;
+    iterator *it = PyObject_GC_New(iterator, type);
+    if (it == NULL) {
+        return NULL;
+    }
+    uint64_t count = gob_zset_count(&self->z);
+    it->set = (gob_sortedset *)Py_NewRef((PyObject *)self);
+    it->stamp = self->z.stamp;
+    it->rank = reverse ? count - 1 : 0;
+    it->left = count;
+    it->step = reverse ? -1 : 1;
+    it->kind = (uint8_t)chosen;
+    it->window.first_rank = 0;
+    it->window.count = 0;
+    PyObject_GC_Track((PyObject *)it);
+    return (PyObject *)it;
+}
+
+int gob_add_iterator(PyObject *module)
+{
+    gob_module_state *state = PyModule_GetState(module);
+    state->iterator_type = (PyTypeObject *)PyType_FromModuleAndSpec(module, &spec, NULL);
+    return state->iterator_type == NULL ? -1 : 0;
+}

@@ -1,0 +1,149 @@
+/* Places in the order: ranks of members and of scores. */
+#include "py_args.h"
+#include "py_lock.h"
+#include "py_status.h"
+
+typedef enum method { ORDINAL, MIN, MAX, AVERAGE, DENSE } method;
+
+static const char *const methods[] = {"ordinal", "min", "max", "average", "dense", NULL};
+
+/* Distinct scores among the ranks [from, to) of a synced order. O(to - from), by whole blocks. */
+static uint64_t distinct(const gob_order *o, uint64_t from, uint64_t to)
+{
+    gob_window w;
+    uint64_t last = 0;
+    uint64_t count = 0;
+    for (uint64_t rank = from; rank < to; rank = w.first_rank + w.count) {
+        gob_order_read(o, rank, &w);
+        for (size_t i = (size_t)(rank - w.first_rank); i < w.count && w.first_rank + i < to; i++) {
+            count += count == 0 || w.keys[i] != last;
+            last = w.keys[i];
+        }
+    }
+    return count;
+}
+
+/* The rank of a present member; twice the rank for AVERAGE. */
+static int64_t rank_of(const gob_zset *z, int64_t member, double score, method how, bool descending)
+{
+    uint64_t n = gob_zset_count(z);
+    if (how == ORDINAL) {
+        uint64_t rank = gob_order_lower_bound(z->order, gob_zset_entry(member, score));
+        return (int64_t)(descending ? n - 1 - rank : rank);
+    }
+    uint64_t first = gob_zset_below(z, score, false);
+    uint64_t last = gob_zset_below(z, score, true);
+    if (how == DENSE) {
+        return (int64_t)(descending ? distinct(z->order, last, n) : distinct(z->order, 0, first));
+    }
+    uint64_t low = descending ? n - last : first;
+    uint64_t high = descending ? n - 1 - first : last - 1;
+    return (int64_t)(how == MIN ? low : how == MAX ? high : low + high);
+}
+
+PyObject *gob_rank(gob_sortedset *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
+{
+    static const gob_signature signature = {
+        "rank", {"member", "method", "descending", "default"}, 1, 1};
+    PyObject *given[4];
+    int64_t member;
+    if (gob_parse(&signature, args, nargs, kwnames, given) < 0) {
+        return NULL;
+    }
+    int how = given[1] == NULL ? ORDINAL : gob_word(given[1], "method", methods);
+    int descending = given[2] == NULL ? 0 : PyObject_IsTrue(given[2]);
+    if (how < 0 || descending < 0) {
+        return NULL;
+    }
+    int found = gob_find_member(given[0], gob_member_bytes(self), &member);
+    if (found < 0 || gob_ready(self) < 0) {
+        return NULL;
+    }
+    double score = found ? gob_zset_score(&self->z, member) : GOB_ABSENT;
+    if (gob_is_absent(score)) {
+        return given[3] != NULL ? Py_NewRef(given[3]) : gob_raise_key(given[0]);
+    }
+    if (gob_sync(self) < 0) {
+        return NULL;
+    }
+    int64_t rank = rank_of(&self->z, member, score, (method)how, descending != 0);
+    return how == AVERAGE ? PyFloat_FromDouble((double)rank / 2.0) : PyLong_FromLongLong(rank);
+}
+
+typedef struct rank_work {
+    const gob_zset *z;
+    const int64_t *members;
+    int64_t *out;
+    method how;
+    bool descending;
+} rank_work;
+
+static gob_status rank_stretch(void *context, size_t from, size_t n)
+{
+    enum { BATCH = 256 };
+    rank_work *work = context;
+    double scores[BATCH];
+    for (size_t at = from; at < from + n; at += BATCH) {
+        size_t batch = from + n - at < BATCH ? from + n - at : BATCH;
+        gob_index_get_many(&work->z->index, work->members + at, batch, GOB_ABSENT, scores);
+        for (size_t i = 0; i < batch; i++) {
+            work->out[at + i] = gob_is_absent(scores[i])
+                                    ? -1
+                                    : rank_of(work->z, work->members[at + i], scores[i], work->how,
+                                              work->descending);
+        }
+    }
+    return GOB_OK;
+}
+
+/* _ranks(members, out, method, descending): -1 where absent, doubled for "average". */
+PyObject *gob_ranks(gob_sortedset *self, PyObject *args)
+{
+    Py_buffer members, out;
+    PyObject *word;
+    int descending;
+    if (!PyArg_ParseTuple(args, "y*w*Op:_ranks", &members, &out, &word, &descending)) {
+        return NULL;
+    }
+    int how = gob_word(word, "method", methods);
+    int result = -1;
+    if (out.len < members.len) {
+        PyErr_SetString(PyExc_ValueError, "the array is too short");
+    } else if (how >= 0 && gob_ready(self) == 0 && gob_sync(self) == 0) {
+        rank_work work = {&self->z, members.buf, out.buf, (method)how, descending != 0};
+        result = gob_run(self, rank_stretch, &work, (size_t)members.len / sizeof(int64_t));
+    }
+    PyBuffer_Release(&members);
+    PyBuffer_Release(&out);
+    return result < 0 ? NULL : Py_NewRef(Py_None);
+}
+
+/* _below(member, score): how many entries come before this one, which need not be there. */
+PyObject *gob_ranks_below(gob_sortedset *self, PyObject *args)
+{
+    long long member;
+    double score;
+    if (!PyArg_ParseTuple(args, "Ld:_below", &member, &score) || gob_ready(self) < 0 ||
+        gob_sync(self) < 0) {
+        return NULL;
+    }
+    return PyLong_FromUnsignedLongLong(
+        gob_order_lower_bound(self->z.order, gob_zset_entry(member, score)));
+}
+
+/* _item(rank) -> (member, score); negative ranks count from the end */
+PyObject *gob_ranks_item(gob_sortedset *self, PyObject *index)
+{
+    Py_ssize_t rank = PyNumber_AsSsize_t(index, PyExc_IndexError);
+    if ((rank == -1 && PyErr_Occurred()) || gob_ready(self) < 0 || gob_sync(self) < 0) {
+        return NULL;
+    }
+    Py_ssize_t count = (Py_ssize_t)gob_zset_count(&self->z);
+    rank += rank < 0 ? count : 0;
+    if (rank < 0 || rank >= count) {
+        PyErr_SetString(PyExc_IndexError, "rank out of range");
+        return NULL;
+    }
+    gob_entry e = gob_order_select(self->z.order, (uint64_t)rank);
+    return Py_BuildValue("(Ld)", (long long)gob_unbias(e.member), gob_key_score(e.key));
+}

@@ -1,0 +1,95 @@
+/* The object behind goblin._core.SortedSet, and what its files share. */
+#ifndef PY_SORTEDSET_H
+#define PY_SORTEDSET_H
+
+#include "goblin_module.h"
+
+#include "gob_zset.h"
+
+typedef enum gob_use { GOB_FREE, GOB_HELD, GOB_RUNNING } gob_use;
+
+/* It holds no references, so it is no object of the garbage collector: a third of a small set's
+ * header. */
+typedef struct gob_sortedset {
+    PyObject_HEAD gob_zset z;
+    unsigned long owner; /* the thread that holds or runs it; see py_lock.h */
+    int32_t pid;
+    uint8_t use;
+    bool warned; /* has warned that an increment changed nothing */
+} gob_sortedset;
+
+GOB_INLINE unsigned gob_member_bytes(const gob_sortedset *self)
+{
+    return self->z.index.table.member_bytes;
+}
+
+GOB_INLINE unsigned gob_score_bytes(const gob_sortedset *self)
+{
+    return self->z.index.table.score_bytes;
+}
+
+/* The words of mode=, in the order of gob_mode. */
+extern const char *const gob_mode_words[];
+
+/* Brings the order of a set that is ready up to date. 0, or -1 with MemoryError. */
+int gob_sync(gob_sortedset *self);
+
+/* Warns once that an increment changed nothing; -1 where the warning raises. */
+int gob_warn_stuck(gob_sortedset *self);
+
+/* A new seed for a table. 0, or -1 with OSError. */
+int gob_seed(uint64_t *seed);
+
+PyObject *gob_iterator_new(gob_sortedset *self, PyObject *kind, bool reverse);
+
+/* Methods. py_single.c: one member at a time. */
+typedef PyObject *gob_fast_method(gob_sortedset *self, PyObject *const *args, Py_ssize_t nargs,
+                                  PyObject *kwnames);
+int gob_single_contains(gob_sortedset *self, PyObject *key);
+PyObject *gob_single_item(gob_sortedset *self, PyObject *key);
+int gob_single_set_item(gob_sortedset *self, PyObject *key, PyObject *score);
+gob_fast_method gob_single_get;
+gob_fast_method gob_single_add;
+gob_fast_method gob_single_increment;
+gob_fast_method gob_single_pop;
+gob_fast_method gob_single_setdefault;
+PyObject *gob_single_discard(gob_sortedset *self, PyObject *key);
+PyObject *gob_single_pop_end(gob_sortedset *self, PyObject *highest);
+
+/* py_ranks.c: places in the order. */
+gob_fast_method gob_rank;
+PyObject *gob_ranks(gob_sortedset *self, PyObject *args);
+PyObject *gob_ranks_item(gob_sortedset *self, PyObject *index);
+PyObject *gob_ranks_below(gob_sortedset *self, PyObject *args);
+
+/* py_bulk.c: many writes. */
+PyObject *gob_bulk_update(gob_sortedset *self, PyObject *args);
+PyObject *gob_bulk_increment(gob_sortedset *self, PyObject *args);
+PyObject *gob_bulk_remove(gob_sortedset *self, PyObject *args);
+
+/* py_reads.c: many reads. */
+PyObject *gob_reads_scores(gob_sortedset *self, PyObject *args);
+PyObject *gob_reads_rows(gob_sortedset *self, PyObject *args);
+PyObject *gob_reads_select(gob_sortedset *self, PyObject *args);
+PyObject *gob_reads_extremes(gob_sortedset *self, PyObject *args);
+PyObject *gob_reads_walk(gob_sortedset *self, PyObject *args);
+PyObject *gob_reads_count(gob_sortedset *self, PyObject *args);
+PyObject *gob_reads_span(gob_sortedset *self, PyObject *args);
+PyObject *gob_reads_sum(gob_sortedset *self, PyObject *args);
+PyObject *gob_reads_digest(gob_sortedset *self, PyObject *unused);
+
+/* py_whole.c: the set as a whole. */
+PyObject *gob_whole_configure(gob_sortedset *self, PyObject *args);
+PyObject *gob_whole_clear(gob_sortedset *self, PyObject *unused);
+PyObject *gob_whole_assign(gob_sortedset *self, PyObject *other);
+PyObject *gob_whole_swap(gob_sortedset *self, PyObject *other);
+PyObject *gob_whole_rescore(gob_sortedset *self, PyObject *args);
+PyObject *gob_whole_optimize(gob_sortedset *self, PyObject *unused);
+PyObject *gob_whole_memory(gob_sortedset *self, PyObject *unused);
+PyObject *gob_whole_live_bytes(gob_sortedset *self, PyObject *unused);
+PyObject *gob_whole_sizeof(gob_sortedset *self, PyObject *unused);
+PyObject *gob_whole_structure(gob_sortedset *self, PyObject *unused);
+PyObject *gob_whole_validate(gob_sortedset *self, PyObject *unused);
+PyObject *gob_whole_fail_at(gob_sortedset *self, PyObject *n);
+
+#endif

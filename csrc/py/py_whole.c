@@ -1,0 +1,277 @@
+/* The set as a whole: layout, order, copies, memory, and what tests look at. */
+#include "py_args.h"
+#include "py_lock.h"
+#include "py_status.h"
+
+#include <unistd.h>
+
+int gob_seed(uint64_t *seed)
+{
+    if (getentropy(seed, sizeof *seed) != 0) {
+        PyErr_SetFromErrno(PyExc_OSError);
+        return -1;
+    }
+    return 0;
+}
+
+/* Work of the core that is one call, however long; size is what it grows with. */
+static gob_status run_whole(gob_sortedset *self, gob_work work, void *context, size_t size)
+{
+    gob_use before = gob_start(self, GOB_RUNNING);
+    gob_status status = gob_detached(work, context, 0, size);
+    gob_finish(self, before);
+    return status;
+}
+
+static gob_status sync_work(void *context, size_t from, size_t n)
+{
+    (void)from;
+    (void)n;
+    return gob_zset_sync(context);
+}
+
+int gob_sync(gob_sortedset *self)
+{
+    gob_zset *z = &self->z;
+    if (GOB_LIKELY(z->order != NULL && z->pending == NULL)) {
+        return 0;
+    }
+    size_t size = z->order == NULL ? (size_t)gob_zset_count(z) : z->pending->live;
+    gob_status status = run_whole(self, sync_work, z, size);
+    if (status != GOB_OK) {
+        gob_raise(status);
+        return -1;
+    }
+    return 0;
+}
+
+/* _configure(member_bytes, score_bytes, compress, merge_exponent): empties the set first. */
+PyObject *gob_whole_configure(gob_sortedset *self, PyObject *args)
+{
+    unsigned char member_bytes, score_bytes;
+    int compress;
+    float merge_exponent;
+    uint64_t seed;
+    if (!PyArg_ParseTuple(args, "bbpf:_configure", &member_bytes, &score_bytes, &compress,
+                          &merge_exponent) ||
+        gob_seed(&seed) < 0 || gob_ready(self) < 0) {
+        return NULL;
+    }
+    uint64_t stamp = self->z.stamp + 1;
+    gob_zset_clear(&self->z);
+    gob_layout layout = {member_bytes, score_bytes, compress != 0};
+    gob_zset_init(&self->z, layout, merge_exponent, seed);
+    self->z.stamp = stamp;
+    Py_RETURN_NONE;
+}
+
+PyObject *gob_whole_clear(gob_sortedset *self, PyObject *unused)
+{
+    (void)unused;
+    if (gob_ready(self) < 0) {
+        return NULL;
+    }
+    gob_zset_clear(&self->z);
+    Py_RETURN_NONE;
+}
+
+/* object as another set, or NULL with TypeError. */
+static gob_sortedset *other_set(const gob_sortedset *self, PyObject *object)
+{
+    PyObject *module = PyType_GetModuleByDef(Py_TYPE((PyObject *)(uintptr_t)self), &gob_module_def);
+    if (module == NULL) {
+        return NULL;
+    }
+    gob_module_state *state = PyModule_GetState(module);
+    if (!PyObject_TypeCheck(object, state->sortedset_type)) {
+        PyErr_SetString(PyExc_TypeError, "a SortedSet is wanted");
+        return NULL;
+    }
+    return (gob_sortedset *)object;
+}
+
+/* A pair of sets of the core, in long work. */
+typedef struct pair {
+    gob_zset *to;
+    gob_zset *from;
+    gob_walk walk;
+    double factor;
+    double delta;
+    bool changed;
+} pair;
+
+/* Allocations of a set in the making count as the set's own, for tests that make them fail. */
+static void lend_failure(pair *p)
+{
+    p->to->alloc.fail_at = p->from->alloc.fail_at;
+}
+
+static void return_failure(pair *p)
+{
+    p->from->alloc.fail_at = p->to->alloc.fail_at;
+    p->to->alloc.fail_at = 0;
+}
+
+static gob_status copy_work(void *context, size_t from, size_t n)
+{
+    pair *p = context;
+    (void)from;
+    (void)n;
+    return gob_zset_copy(p->to, p->from);
+}
+
+/* _assign(other): self, which nobody else knows yet, becomes a copy of other. */
+PyObject *gob_whole_assign(gob_sortedset *self, PyObject *object)
+{
+    uint64_t seed;
+    gob_sortedset *other = other_set(self, object);
+    if (other == NULL || gob_seed(&seed) < 0 || gob_ready(other) < 0) {
+        return NULL;
+    }
+    gob_zset_clear(&self->z);
+    gob_zset_init(&self->z, gob_zset_layout(&other->z), other->z.merge_exponent, seed);
+    pair p = {.to = &self->z, .from = &other->z};
+    lend_failure(&p);
+    gob_status status = run_whole(other, copy_work, &p, (size_t)gob_zset_count(&other->z));
+    return_failure(&p);
+    return status == GOB_OK ? Py_NewRef(Py_None) : gob_raise(status);
+}
+
+/* _swap(other): exchanges the contents of two sets of one layout. */
+PyObject *gob_whole_swap(gob_sortedset *self, PyObject *object)
+{
+    gob_sortedset *other = other_set(self, object);
+    if (other == NULL || gob_ready(self) < 0 || gob_ready(other) < 0) {
+        return NULL;
+    }
+    gob_zset_swap(&self->z, &other->z);
+    Py_RETURN_NONE;
+}
+
+static gob_status rescore_work(void *context, size_t from, size_t n)
+{
+    pair *p = context;
+    int64_t members[GOB_WALK_MAX];
+    double scores[GOB_WALK_MAX];
+    gob_changes changes = {0};
+    (void)from;
+    for (size_t done = 0, got; done < n; done += got) {
+        got = gob_index_walk(&p->from->index, &p->walk, members, scores);
+        if (got == 0) {
+            break;
+        }
+        for (size_t i = 0; i < got; i++) {
+            double score = scores[i] * p->factor + p->delta;
+            GOB_TRY(gob_narrow(score, p->to->index.table.score_bytes, &score));
+            GOB_TRY(gob_zset_add(p->to, members[i], score, GOB_SET, &changes));
+            p->changed = p->changed || score != scores[i];
+        }
+    }
+    return GOB_OK;
+}
+
+/* _rescore(factor, delta): every score becomes score * factor + delta, or nothing changes. */
+PyObject *gob_whole_rescore(gob_sortedset *self, PyObject *args)
+{
+    uint64_t seed;
+    gob_zset fresh;
+    pair p = {.to = &fresh, .from = &self->z};
+    if (!PyArg_ParseTuple(args, "dd:_rescore", &p.factor, &p.delta) || gob_seed(&seed) < 0 ||
+        gob_ready(self) < 0) {
+        return NULL;
+    }
+    gob_zset_init(&fresh, gob_zset_layout(&self->z), self->z.merge_exponent, seed);
+    lend_failure(&p);
+    int result = gob_run(self, rescore_work, &p, (size_t)gob_zset_count(&self->z));
+    return_failure(&p);
+    if (result == 0 && p.changed) { /* else iterators live on */
+        gob_zset_swap(&self->z, &fresh);
+    }
+    gob_zset_clear(&fresh);
+    return result < 0 ? NULL : Py_NewRef(Py_None);
+}
+
+static gob_status optimize_work(void *context, size_t from, size_t n)
+{
+    (void)from;
+    (void)n;
+    return gob_zset_optimize(context);
+}
+
+PyObject *gob_whole_optimize(gob_sortedset *self, PyObject *unused)
+{
+    (void)unused;
+    if (gob_ready(self) < 0) {
+        return NULL;
+    }
+    gob_status status = run_whole(self, optimize_work, &self->z, (size_t)gob_zset_count(&self->z));
+    return status == GOB_OK ? Py_NewRef(Py_None) : gob_raise(status);
+}
+
+/* _memory() -> (pages, table, pending, order) in bytes */
+PyObject *gob_whole_memory(gob_sortedset *self, PyObject *unused)
+{
+    (void)unused;
+    if (gob_ready(self) < 0) {
+        return NULL;
+    }
+    gob_memory m = gob_zset_memory(&self->z);
+    return Py_BuildValue("(nnnn)", (Py_ssize_t)m.pages, (Py_ssize_t)m.table, (Py_ssize_t)m.pending,
+                         (Py_ssize_t)m.order);
+}
+
+PyObject *gob_whole_live_bytes(gob_sortedset *self, PyObject *unused)
+{
+    (void)unused;
+    return gob_ready(self) < 0 ? NULL : PyLong_FromSize_t(self->z.alloc.live);
+}
+
+PyObject *gob_whole_sizeof(gob_sortedset *self, PyObject *unused)
+{
+    (void)unused;
+    if (gob_ready(self) < 0) {
+        return NULL;
+    }
+    return PyLong_FromSize_t((size_t)Py_TYPE((PyObject *)self)->tp_basicsize + self->z.alloc.live);
+}
+
+/* _structure() -> what the set is made of, for tests that must know which path they took */
+PyObject *gob_whole_structure(gob_sortedset *self, PyObject *unused)
+{
+    (void)unused;
+    if (gob_ready(self) < 0) {
+        return NULL;
+    }
+    const gob_zset *z = &self->z;
+    return Py_BuildValue("{s:K,s:K,s:K,s:O,s:K}", "pages", (unsigned long long)z->index.pages.count,
+                         "table_members", (unsigned long long)z->index.table.live, "pending",
+                         (unsigned long long)(z->pending == NULL ? 0 : z->pending->live),
+                         "order_built", z->order == NULL ? Py_False : Py_True, "leaves",
+                         (unsigned long long)(z->order == NULL ? 0 : gob_order_blocks(z->order)));
+}
+
+/* _validate(): AssertionError with the invariant that is broken */
+PyObject *gob_whole_validate(gob_sortedset *self, PyObject *unused)
+{
+    const char *why = NULL;
+    (void)unused;
+    if (gob_ready(self) < 0) {
+        return NULL;
+    }
+    if (!gob_zset_validate(&self->z, &why)) {
+        PyErr_SetString(PyExc_AssertionError, why);
+        return NULL;
+    }
+    Py_RETURN_NONE;
+}
+
+/* _fail_at(n): the n-th allocation from now fails, once; 0 for none */
+PyObject *gob_whole_fail_at(gob_sortedset *self, PyObject *n)
+{
+    unsigned long long at = PyLong_AsUnsignedLongLong(n);
+    if ((at == (unsigned long long)-1 && PyErr_Occurred()) || gob_ready(self) < 0) {
+        return NULL;
+    }
+    self->z.alloc.fail_at = at;
+    Py_RETURN_NONE;
+}

@@ -1,0 +1,92 @@
+"""Small named results of a SortedSet."""
+
+from __future__ import annotations
+
+from typing import Generic, NamedTuple, TypeVar
+
+from ._rows import Rows
+
+M = TypeVar("M")
+
+
+class Changes(NamedTuple):
+    """What `update` did: new members, existing ones with another score, and members now.
+
+    >>> goblin.SortedSet({7: 1.0}).update({7: 2.0, 8: 1.0})
+    Changes(added=1, changed=1, total=2)
+    """
+
+    added: int
+    changed: int
+    total: int
+
+
+class Digest(NamedTuple):
+    """By which two engines are compared, whatever their layout.
+
+    `total` is the exact sum of the scores; `ordered` the 128-bit XXH3 of the sequence of 16-byte
+    entries (member int64, score float64, little-endian) in order; `mapping` the sum modulo 2**128
+    of each entry's XXH3, in which the order of ties does not matter.
+
+    >>> goblin.SortedSet({7: 1.0}).digest() == goblin.SortedSet({7: 1.0}, member="int32").digest()
+    True
+    """
+
+    count: int  # type: ignore[assignment]
+    total: float
+    ordered: int
+    mapping: int
+
+
+class MemoryReport(NamedTuple):
+    """Bytes of a set by part.
+
+    `pages` and `table` hold the scores by member, `members` stored texts (none for integers),
+    `order` the ranking and `pending` its changes to come, `object` the Python object; `total` is
+    all of them.
+
+    >>> report = goblin.SortedSet({7: 1.0}).memory()
+    >>> report.total == sum(report[:6])
+    True
+    """
+
+    pages: int
+    table: int
+    members: int
+    pending: int
+    order: int
+    object: int
+    total: int
+    per_member: float
+
+    def __str__(self) -> str:
+        """The report as a small table.
+
+        >>> print(goblin.SortedSet(range(5000), 1.0).memory())  # doctest: +ELLIPSIS
+        pages ... bytes
+        ...
+        """
+        rows = [
+            f"{name:<10} {value:>15,} bytes"
+            for name, value in zip(self._fields[:7], self[:7], strict=True)
+        ]
+        return "\n".join([*rows, f"{'per member':<10} {self.per_member:>15,.2f} bytes"])
+
+
+class Page(NamedTuple, Generic[M]):
+    """One page of a listing, and the cursor for the next: None when nothing is left.
+
+    >>> goblin.SortedSet({7: 1.0, 8: 2.0}).page(2).cursor is None
+    True
+    """
+
+    rows: Rows[M]
+    cursor: Cursor | None
+
+
+class Cursor(NamedTuple):
+    """Where a page ended. Opaque to callers; it stays good when that row is gone."""
+
+    score: float
+    member: int
+    descending: bool

@@ -1,0 +1,102 @@
+"""What ordered reads return: rows of members, scores and ranks, held as arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Generic, TypeVar, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+M = TypeVar("M")
+
+_SHOWN = 10
+
+
+class Rows(Generic[M]):
+    """Rows of a sorted set, in the order that was asked for.
+
+    `members` (the set's own integer dtype), `scores` (its float dtype) and `ranks` (int64, counted
+    from the lowest score) are arrays of shape (len,). Iteration gives (member, score) pairs, `[i]`
+    one pair in O(1), a slice other Rows over the same arrays. IndexError outside.
+
+    >>> rows = goblin.SortedSet({7: 1.0, 8: 5.0, 9: 3.0}).top(2)
+    >>> rows.members, rows.ranks, rows[0]
+    (array([8, 9]), array([2, 1]), (8, 5.0))
+    """
+
+    __slots__ = ("members", "ranks", "scores")
+
+    def __init__(
+        self, members: NDArray[Any], scores: NDArray[Any], ranks: NDArray[np.int64]
+    ) -> None:
+        self.members = members
+        self.scores = scores
+        self.ranks = ranks
+
+    def __len__(self) -> int:
+        return len(self.members)
+
+    @overload
+    def __getitem__(self, index: slice) -> Rows[M]: ...
+    @overload
+    def __getitem__(self, index: int) -> tuple[M, float]: ...
+    def __getitem__(self, index: int | slice) -> Rows[M] | tuple[M, float]:
+        if isinstance(index, slice):
+            return Rows(self.members[index], self.scores[index], self.ranks[index])
+        place = range(len(self))[index]
+        return self.members[place].item(), self.scores[place].item()
+
+    def __iter__(self) -> Iterator[tuple[M, float]]:
+        return zip(self.members.tolist(), self.scores.tolist(), strict=True)
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, Rows):
+            return np.array_equal(self.members, other.members) and np.array_equal(
+                self.scores, other.scores
+            )
+        if isinstance(other, Sequence) and not isinstance(other, str | bytes):
+            return self.to_list() == list(other)
+        return NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def to_list(self) -> list[tuple[M, float]]:
+        """List the (member, score) pairs. O(n).
+
+        >>> goblin.SortedSet({7: 1.0, 8: 5.0}).top().to_list()
+        [(8, 5.0), (7, 1.0)]
+        """
+        return list(self)
+
+    def to_numpy(self) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Give the arrays of members and scores, without a copy.
+
+        >>> goblin.SortedSet({7: 1.0, 8: 5.0}).top().to_numpy()
+        (array([8, 7]), array([5., 1.]))
+        """
+        return self.members, self.scores
+
+    def _shown(self) -> Iterator[tuple[str, str, str]]:
+        """Head and first rows as text, with a last row that says how many more there are."""
+        yield "rank", "member", "score"
+        head = self[:_SHOWN]
+        for row in zip(head.ranks, head.members, head.scores, strict=True):
+            yield str(row[0]), str(row[1]), str(row[2])
+        if len(self) > _SHOWN:
+            yield "...", f"{len(self) - _SHOWN} more", "..."
+
+    def __repr__(self) -> str:
+        table = list(self._shown())
+        widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+        lines = (
+            "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True))
+            for row in table
+        )
+        return "\n".join((f"Rows({len(self)})", *lines))
+
+    def _repr_html_(self) -> str:
+        """The table for a notebook; every cell is a number or our own text."""
+        head, *body = self._shown()
+        rows = [f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in body]
+        return f"<table><tr>{''.join(f'<th>{c}</th>' for c in head)}</tr>{''.join(rows)}</table>"

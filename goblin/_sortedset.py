@@ -1,0 +1,1038 @@
+"""SortedSet: what the C half leaves to numpy and to composition."""
+
+from __future__ import annotations
+
+import copy
+import functools
+import itertools
+import math
+import operator
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, MutableMapping
+from typing import Any, Concatenate, Literal, ParamSpec, Self, TypeVar, overload
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from . import _convert, _core, _quantiles, _views
+from ._by_rank import ByRank
+from ._results import Changes, Cursor, Digest, MemoryReport, Page
+from ._rows import Rows
+from .progress import Progress, track
+
+M = TypeVar("M")
+P = ParamSpec("P")
+R = TypeVar("R")
+S = TypeVar("S", bound="SortedSet[Any]")
+
+MemberKind = Literal["int32", "int64"]
+ScoreKind = Literal["float32", "float64"]
+Mode = Literal["set", "nx", "xx", "gt", "lt", "xx_gt", "xx_lt"]
+Closed = Literal["both", "left", "right", "none"]
+RankMethod = Literal["ordinal", "min", "max", "average", "dense"]
+Aggregate = Literal["sum", "min", "max", "count"]
+
+_INF = math.inf
+_MODES = ("set", "nx", "xx", "gt", "lt", "xx_gt", "xx_lt")
+_DTYPES = {name: np.dtype(name) for name in ("int32", "int64", "float32", "float64")}
+# Which ends are open.
+_CLOSED = {
+    "both": (False, False),
+    "left": (False, True),
+    "right": (True, False),
+    "none": (True, True),
+}
+_CHUNK = 1 << 20  # rows that go through numpy at a time
+_WALK_ROOM = 4096  # rows that a step of a walk may give
+_SCAN_ROWS = 1024  # the longest top-k that a scan finds about as fast as the order
+
+
+def _atomic(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, P], R]:
+    """Other threads wait until the whole method is done."""
+
+    @functools.wraps(method)
+    def held(self: S, /, *args: P.args, **kwargs: P.kwargs) -> R:
+        return self._atomically(method, self, *args, **kwargs)
+
+    return held
+
+
+def _together(a: SortedSet[Any], b: SortedSet[Any], function: Callable[[], R]) -> R:
+    """Calls a function while this thread holds both, taken in one order by all threads."""
+    first, second = sorted((a, b), key=id)
+    return first._atomically(second._atomically, function)
+
+
+def _known(word: object, words: Container[str], name: str) -> None:
+    if word not in words:
+        raise ValueError(f"unknown {name}: {word!r}")
+
+
+def _open_ends(closed: str) -> tuple[bool, bool]:
+    _known(closed, _CLOSED, "closed")
+    return _CLOSED[closed]
+
+
+def _kind_of(data: Any) -> MemberKind:
+    """The kind of integer members that data brings along."""
+    dtype = getattr(data.members if isinstance(data, Rows) else data, "dtype", None)
+    return "int32" if dtype == np.int32 else "int64"
+
+
+def _numbers(ranks: range) -> NDArray[np.int64]:
+    if len(ranks) < 2:  # its start or step may be beyond int64
+        return np.array(ranks, dtype=np.int64)
+    return np.arange(ranks.start, ranks.stop, ranks.step)
+
+
+def _zero_for_nan(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.where(np.isnan(scores), 0.0, scores)
+
+
+class SortedSet(_core.SortedSet[M]):
+    """Member -> score, always readable in the order of (score, member).
+
+    `data` is a mapping, an iterable of (member, score), an array or iterable of members with
+    `scores` (one for all, or an array), another SortedSet or Rows. `member` is "int32" or "int64"
+    (None: that of the data, else int64), `score` "float64" or "float32" (None: that of a SortedSet
+    given, else float64). `compress=False` leaves the order unpacked, for workloads with few ties
+    and many changes; `merge_exponent` in 0..1 bounds the changes that an ordered read may find
+    waiting to n**it.
+
+    It is a MutableMapping in rank order, lowest score first. TypeError or OverflowError for what is
+    no member or score, ValueError for NaN or an unknown option. Reads and writes of one member are
+    O(1), ordered reads O(log n) and O(1) a row in runs; each method is atomic, bulk calls let other
+    threads run, and one that raises has changed nothing.
+
+    >>> z = goblin.SortedSet({7: 1.0, 8: 5.0, 9: 3.0})
+    >>> z.increment(7, 10.0)
+    11.0
+    >>> z
+    SortedSet(3 members, int64-float64, lowest (9, 3.0), highest (7, 11.0))
+    """
+
+    __slots__ = ()
+
+    def __init__(
+        self,
+        data: Mapping[M, float] | Iterable[tuple[M, float]] | Iterable[M] | None = None,
+        scores: ArrayLike | Iterable[float] | None = None,
+        /,
+        *,
+        member: MemberKind | None = None,
+        score: ScoreKind | None = None,
+        compress: bool = True,
+        merge_exponent: float = 1.0,
+    ) -> None:
+        given = data if isinstance(data, SortedSet) else None
+        kind = member or (given.member_dtype if given is not None else _kind_of(data))
+        width = score or (given.score_dtype if given is not None else "float64")
+        _known(kind, ("int32", "int64"), "member")
+        _known(width, ("float32", "float64"), "score")
+        if not 0.0 <= merge_exponent <= 1.0:
+            raise ValueError("merge_exponent must be in 0..1")
+        self._configure(_DTYPES[kind].itemsize, _DTYPES[width].itemsize, compress, merge_exponent)
+        if data is not None:
+            SortedSet.update(self, data, scores)
+
+    # ---- as a mapping
+
+    def keys(self) -> _views.Members[M]:
+        """View the members in rank order. O(1); set operations as of dict keys.
+
+        >>> list(goblin.SortedSet({7: 2.0, 8: 1.0}).keys())
+        [8, 7]
+        """
+        return _views.Members(self)
+
+    def values(self) -> _views.Scores:
+        """View the scores in rank order. O(1).
+
+        >>> list(goblin.SortedSet({7: 2.0, 8: 1.0}).values())
+        [1.0, 2.0]
+        """
+        return _views.Scores(self)
+
+    def items(self) -> _views.Items[M]:
+        """View the (member, score) pairs in rank order. O(1).
+
+        >>> list(goblin.SortedSet({7: 2.0, 8: 1.0}).items())
+        [(8, 1.0), (7, 2.0)]
+        """
+        return _views.Items(self)
+
+    def popitem(self) -> tuple[M, float]:
+        """Remove and return the lowest (member, score). KeyError when empty. O(log n).
+
+        >>> goblin.SortedSet({7: 2.0, 8: 1.0}).popitem()
+        (8, 1.0)
+        """
+        return self._pop_end(False)
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, SortedSet):
+            return _together(self, other, functools.partial(self._equals, other))
+        if isinstance(other, Mapping):
+            return len(self) == len(other) and all(
+                self.get(member, math.nan) == score for member, score in other.items()
+            )
+        return NotImplemented
+
+    def _equals(self, other: SortedSet[Any]) -> bool:
+        if len(self) != len(other):
+            return False
+        try:
+            return all(np.array_equal(self.scores(ids), values) for ids, values in other._chunks())
+        except OverflowError:  # a member that a narrower set can't have
+            return False
+
+    def __repr__(self) -> str:
+        return self._atomically(self._describe_ends)
+
+    def _describe_ends(self) -> str:
+        n, name = len(self), type(self).__name__
+        size = f"{n:,} member{'' if n == 1 else 's'}, {self.layout}"
+        if n == 0:
+            return f"{name}({size})"
+        return f"{name}({size}, lowest {self.bottom(1)[0]}, highest {self.top(1)[0]})"
+
+    def copy(self) -> Self:
+        """Copy the set, with its options and, of a subclass, its attributes. O(n).
+
+        >>> z = goblin.SortedSet({7: 2.0})
+        >>> z.copy() == z, z.copy() is z
+        (True, False)
+        """
+        twin = type(self).__new__(type(self))
+        twin._assign(self)
+        if hasattr(self, "__dict__"):
+            twin.__dict__.update(self.__dict__)
+        return twin
+
+    __copy__ = copy
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        twin = memo[id(self)] = self.copy()
+        if hasattr(self, "__dict__"):
+            twin.__dict__.update(copy.deepcopy(self.__dict__, memo))
+        return twin
+
+    # ---- rows, chunks and sets of one's own
+
+    def _room(self, n: int) -> tuple[NDArray[Any], NDArray[Any]]:
+        return np.empty(n, _DTYPES[self.member_dtype]), np.empty(n, _DTYPES[self.score_dtype])
+
+    def _columns(self, ranks: range) -> tuple[NDArray[Any], NDArray[Any]]:
+        members, scores = self._room(len(ranks))
+        if ranks:
+            self._rows(ranks[0], ranks.step if len(ranks) > 1 else 1, members, scores)
+        return members, scores
+
+    def _read(self, ranks: range) -> Rows[M]:
+        return Rows(*self._columns(ranks), _numbers(ranks))
+
+    def _pick(self, ranks: NDArray[np.int64]) -> tuple[NDArray[Any], NDArray[Any]]:
+        members, scores = self._room(len(ranks))
+        self._select(ranks, members, scores)
+        return members, scores
+
+    def _chunks(self) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float64]]]:
+        """All members and scores in no order; for a set that is held."""
+        state = bytearray(16)
+        left = len(self)
+        while left:
+            room = min(left, _CHUNK) + _WALK_ROOM
+            members, scores = np.empty(room, np.int64), np.empty(room, np.float64)
+            got = self._walk(state, members, scores)
+            yield members[:got], scores[:got]
+            left -= got
+
+    def _like(self) -> SortedSet[M]:
+        """An empty set with the options of this one."""
+        fresh: SortedSet[M] = SortedSet.__new__(SortedSet)
+        kind, width = _DTYPES[self.member_dtype], _DTYPES[self.score_dtype]
+        fresh._configure(kind.itemsize, width.itemsize, self._compress, self._merge_exponent)
+        return fresh
+
+    def _absorb(
+        self,
+        other: SortedSet[Any],
+        take: Callable[[SortedSet[M], NDArray[np.int64], NDArray[np.float64]], object],
+        start: SortedSet[M] | None = None,
+    ) -> None:
+        """Lets `take` put each chunk of another set into this one, or into `start` to replace it.
+
+        Both sets are held. One chunk is one bulk call, all or nothing by itself; many go into a
+        copy."""
+        target = start
+        if target is None and len(other) > _CHUNK:
+            target = self._like()
+            target._assign(self)
+        for members, scores in other._chunks():
+            take(self if target is None else target, members, scores)
+        if target is not None:
+            self._swap(target)
+
+    def _pairs(self, data: Any, scores: Any) -> tuple[_convert.Members, _convert.Scores]:
+        kind, width = self.member_dtype, self.score_dtype
+        if scores is None and isinstance(data, Rows):
+            data, scores = data.members, data.scores
+        if scores is None:
+            return _convert.pairs(data, kind, width)
+        members = _convert.members(data, kind)
+        return members, _convert.scores(scores, len(members), width)
+
+    # ---- writes
+
+    def update(  # type: ignore[override]
+        self,
+        data: Mapping[M, float] | Iterable[tuple[M, float]] | Iterable[M] = (),
+        scores: ArrayLike | Iterable[float] | None = None,
+        /,
+        *,
+        mode: Mode = "set",
+    ) -> Changes:
+        """Set many scores; `data` and `scores` as for the constructor, `mode` as for `add`.
+
+        Each pair acts in input order. Returns Changes(added, changed, total): new members, writes
+        that gave an existing one another score, and members afterwards. O(n).
+
+        >>> z = goblin.SortedSet({7: 1.0})
+        >>> z.update([7, 8], [3.0, 4.0], mode="nx")
+        Changes(added=1, changed=0, total=2)
+        """
+        _known(mode, _MODES, "mode")
+        if scores is None and isinstance(data, SortedSet):
+            return _together(self, data, functools.partial(self._update_from, data, mode))
+        return Changes(*self._update(*self._pairs(data, scores), mode))
+
+    def _update_from(self, other: SortedSet[Any], mode: str) -> Changes:
+        changes = []
+
+        def take(target: SortedSet[M], members: Any, scores: Any) -> None:
+            members = _convert.members(members, self.member_dtype)
+            changes.append(target._update(members, scores, mode))
+
+        self._absorb(other, take)
+        added, changed = (sum(change[i] for change in changes) for i in (0, 1))
+        return Changes(added, changed, len(self))
+
+    @overload
+    def increment_many(
+        self,
+        members: ArrayLike | Iterable[M],
+        by: ArrayLike | Iterable[float] = 1.0,
+        *,
+        return_scores: Literal[False] = False,
+        progress: Progress = None,
+    ) -> None: ...
+    @overload
+    def increment_many(
+        self,
+        members: ArrayLike | Iterable[M],
+        by: ArrayLike | Iterable[float] = 1.0,
+        *,
+        return_scores: bool,
+        progress: Progress = None,
+    ) -> NDArray[Any] | None: ...
+    def increment_many(
+        self,
+        members: ArrayLike | Iterable[M],
+        by: ArrayLike | Iterable[float] = 1.0,
+        *,
+        return_scores: bool = False,
+        progress: Progress = None,
+    ) -> NDArray[Any] | None:
+        """Add `by` (one number, or one each) to members of shape (n,); new ones start at it.
+
+        Repeats add up in input order, float32 scores rounding after each step. With `return_scores`
+        gives the score after each increment, shape (n,) of the set's float dtype. `progress` is
+        "auto", True, or a callable that gets (done, total). All or nothing, also on Ctrl-C. Errors
+        as of `increment`. O(n).
+
+        >>> z = goblin.SortedSet({7: 1.0})
+        >>> z.increment_many([7, 8, 7], 2.0, return_scores=True)
+        array([3., 2., 5.])
+        """
+        ids = _convert.members(members, self.member_dtype)
+        steps = _convert.scores(by, len(ids), "float64")
+        out = np.empty(len(ids), np.float64) if return_scores else None
+        if progress is None:
+            self._increment(ids, steps, out, None)
+        else:
+            with track(progress, len(ids), "member", "incrementing") as advance:
+                self._increment(ids, steps, out, advance)
+        return None if out is None else out.astype(self.score_dtype, copy=False)
+
+    def subtract(
+        self,
+        data: Mapping[M, float] | Iterable[tuple[M, float]] | Iterable[M],
+        scores: ArrayLike | Iterable[float] | None = None,
+        /,
+    ) -> None:
+        """Subtract scores, also below zero, as Counter does; arguments as for `update`. O(n).
+
+        >>> z = goblin.SortedSet({7: 1.0})
+        >>> z.subtract({7: 3.0, 8: 1.0})
+        >>> z.to_dict()
+        {7: -2.0, 8: -1.0}
+        """
+        if scores is None and isinstance(data, SortedSet):
+            _together(self, data, functools.partial(self._subtract_all, data))
+        else:
+            members, values = self._pairs(data, scores)
+            self._increment(members, -values, None, None)
+
+    def _subtract_all(self, other: SortedSet[Any]) -> None:
+        def take(target: SortedSet[M], members: Any, scores: Any) -> None:
+            members = _convert.members(members, self.member_dtype)
+            target._increment(members, -scores, None, None)
+
+        self._absorb(other, take)
+
+    def remove(self, members: ArrayLike | Iterable[M]) -> int:
+        """Remove members, an array of shape (n,) or an iterable; returns how many were there. O(n).
+
+        >>> goblin.SortedSet({7: 1.0, 8: 2.0}).remove([8, 8, 9])
+        1
+        """
+        return self._remove(_convert.members(members, self.member_dtype), None)
+
+    @overload
+    def pop_min(self, n: None = None) -> tuple[M, float]: ...
+    @overload
+    def pop_min(self, n: int) -> Rows[M]: ...
+    def pop_min(self, n: int | None = None) -> tuple[M, float] | Rows[M]:
+        """Remove the lowest: one (member, score), KeyError when empty, or up to n as Rows.
+
+        O(log n) each; ValueError for a negative n.
+
+        >>> z = goblin.SortedSet({7: 1.0, 8: 2.0, 9: 3.0})
+        >>> z.pop_min(), z.pop_min(5).to_list()
+        ((7, 1.0), [(8, 2.0), (9, 3.0)])
+        """
+        if n is None:
+            return self._pop_end(False)
+        return self._pop_rows(_convert.count(n, "n"), 1)
+
+    @overload
+    def pop_max(self, n: None = None) -> tuple[M, float]: ...
+    @overload
+    def pop_max(self, n: int) -> Rows[M]: ...
+    def pop_max(self, n: int | None = None) -> tuple[M, float] | Rows[M]:
+        """Remove the highest: one (member, score), KeyError when empty, or up to n as Rows.
+
+        The highest come first. O(log n) each; ValueError for a negative n.
+
+        >>> z = goblin.SortedSet({7: 1.0, 8: 2.0, 9: 3.0})
+        >>> z.pop_max(), z.pop_max(5).to_list()
+        ((9, 3.0), [(8, 2.0), (7, 1.0)])
+        """
+        if n is None:
+            return self._pop_end(True)
+        return self._pop_rows(_convert.count(n, "n"), -1)
+
+    @_atomic
+    def _pop_rows(self, n: int, step: int) -> Rows[M]:
+        ranks = range(len(self))[::step][:n]
+        rows = self._read(ranks)
+        self._drop(ranks if step > 0 else ranks[::-1])
+        return rows
+
+    def _drop(self, ranks: range) -> int:
+        """Removes a run of ranks from a held set; most of a large one by keeping the rest."""
+        gone = len(ranks)
+        if gone <= max(len(self) // 2, _WALK_ROOM):
+            return self._remove(np.require(self._columns(ranks)[0], np.int64), None)
+        kept = self._like()
+        for part in (range(ranks.start), range(ranks.stop, len(self))):
+            members, scores = self._columns(part)
+            kept._update(np.require(members, np.int64), np.require(scores, np.float64), "set")
+        self._swap(kept)
+        return gone
+
+    @_atomic
+    def remove_by_rank(self, start: int, stop: int) -> int:
+        """Remove ranks start..stop as a list slice would; returns how many. O(k log n).
+
+        >>> z = goblin.SortedSet({7: 1.0, 8: 2.0, 9: 3.0})
+        >>> z.remove_by_rank(-2, 3), list(z)
+        (2, [7])
+        """
+        return self._drop(range(len(self))[operator.index(start) : operator.index(stop)])
+
+    @_atomic
+    def remove_by_score(self, lo: float, hi: float, *, closed: Closed = "both") -> int:
+        """Remove the members with scores from lo to hi; returns how many. O(k log n).
+
+        `closed` is "both", "left", "right" or "none". ValueError for NaN.
+
+        >>> z = goblin.SortedSet({7: 1.0, 8: 2.0, 9: 3.0})
+        >>> z.remove_by_score(2, 3, closed="left"), list(z)
+        (1, [7, 9])
+        """
+        return self._drop(self._between(lo, hi, closed))
+
+    @_atomic
+    def trim(self, n: int, *, keep: Literal["top", "bottom"] = "top") -> int:
+        """Keep the n highest or lowest; returns how many were removed. ValueError for a negative n.
+
+        >>> z = goblin.SortedSet({7: 1.0, 8: 2.0, 9: 3.0})
+        >>> z.trim(1), list(z)
+        (2, [9])
+        """
+        _known(keep, ("top", "bottom"), "keep")
+        surplus = max(len(self) - _convert.count(n, "n"), 0)
+        everyone = range(len(self))
+        return self._drop(everyone[:surplus] if keep == "top" else everyone[len(self) - surplus :])
+
+    def scale(self, factor: float) -> None:
+        """Multiply every score; a negative factor reverses the order. O(n).
+
+        ValueError where a score would be NaN, OverflowError beyond float32; then nothing has
+        changed.
+
+        >>> z = goblin.SortedSet({7: 1.0, 8: 2.0})
+        >>> z.scale(-2)
+        >>> z.to_dict()
+        {8: -4.0, 7: -2.0}
+        """
+        self._rescore(_core.number(factor), 0.0)
+
+    def shift(self, delta: float) -> None:
+        """Add to every score. O(n); errors as of `scale`.
+
+        >>> z = goblin.SortedSet({7: 1.0, 8: 2.0})
+        >>> z.shift(0.5)
+        >>> z.to_dict()
+        {7: 1.5, 8: 2.5}
+        """
+        self._rescore(1.0, _core.number(delta))
+
+    def decay(self, half_life: float, elapsed: float) -> None:
+        """Multiply every score by 0.5 ** (elapsed / half_life), both in one unit of time. O(n).
+
+        ValueError unless half_life is above zero; otherwise as `scale`.
+
+        >>> z = goblin.SortedSet({7: 1.0, 8: 2.0})
+        >>> z.decay(half_life=7, elapsed=14)
+        >>> z.to_dict()
+        {7: 0.25, 8: 0.5}
+        """
+        half_life, elapsed = _core.number(half_life), _core.number(elapsed)
+        if half_life <= 0.0:
+            raise ValueError("half_life must be above zero")
+        self.scale(0.5 ** (elapsed / half_life))
+
+    def merge(
+        self, other: SortedSet[M], *, weight: float = 1.0, aggregate: Aggregate = "sum"
+    ) -> None:
+        """Take in another set, its scores times `weight`, as ZUNIONSTORE of both. O(n + m).
+
+        `aggregate` is "sum", "min", "max", or "count": 1 for each of one's own members plus
+        `weight` for each of the other's. A NaN (inf - inf, 0 * inf) becomes 0. ValueError for a NaN
+        weight, OverflowError for what this layout can't hold; then nothing has changed.
+
+        >>> z = goblin.SortedSet({7: 1.0, 8: 2.0})
+        >>> z.merge(goblin.SortedSet({8: 1.0, 9: 1.0}), weight=10)
+        >>> z.to_dict()
+        {7: 1.0, 9: 10.0, 8: 12.0}
+        """
+        _known(aggregate, ("sum", "min", "max", "count"), "aggregate")
+        if not isinstance(other, SortedSet):
+            raise TypeError(f"a SortedSet can be merged, not {type(other).__name__}")
+        merge = functools.partial(self._merge, other, _core.number(weight), aggregate)
+        _together(self, other, merge)
+
+    def _merge(self, other: SortedSet[Any], weight: float, aggregate: str) -> None:
+        def take(target: SortedSet[M], members: Any, scores: Any) -> None:
+            members = _convert.members(members, self.member_dtype)
+            old = target.scores(members).astype(np.float64)
+            with np.errstate(invalid="ignore", over="ignore"):
+                new = np.full(len(scores), weight) if counting else _zero_for_nan(scores * weight)
+                both = combine(old, new) if combine else _zero_for_nan(old + new)
+            target._update(members, np.where(np.isnan(old), new, both), "set")
+
+        counting = aggregate == "count"
+        combine = {"min": np.minimum, "max": np.maximum}.get(aggregate)
+        self._absorb(other, take, self._all_ones() if counting else None)
+
+    def _all_ones(self) -> SortedSet[M]:
+        ones = self._like()
+        for members, _ in self._chunks():
+            ones._update(members, 1.0, "set")
+        return ones
+
+    def move(
+        self, dst: SortedSet[M], members: ArrayLike | Iterable[M], *, mode: Mode = "set"
+    ) -> int:
+        """Move members with their scores into another set; returns how many went. O(n).
+
+        Those that `mode` refuses, and those that are absent, stay as they are. ValueError for dst
+        being self, OverflowError for what dst can't hold; then nothing has moved.
+
+        >>> a, b = goblin.SortedSet({7: 1.0, 8: 2.0}), goblin.SortedSet({8: 5.0})
+        >>> a.move(b, [7, 8, 9], mode="gt"), a.to_dict(), b.to_dict()
+        (1, {8: 2.0}, {7: 1.0, 8: 5.0})
+        """
+        _known(mode, _MODES, "mode")
+        if not isinstance(dst, SortedSet):
+            raise TypeError(f"members move into a SortedSet, not {type(dst).__name__}")
+        if dst is self:
+            raise ValueError("a set can't be moved into itself")
+        ids = np.unique(_convert.members(members, self.member_dtype))
+        return _together(self, dst, functools.partial(self._move, dst, ids, mode))
+
+    def _move(self, dst: SortedSet[M], ids: NDArray[np.int64], mode: str) -> int:
+        scores = self.scores(ids).astype(np.float64)
+        present = ~np.isnan(scores)
+        ids = _convert.members(ids[present], dst.member_dtype)
+        with np.errstate(over="ignore"):
+            kept = scores[present].astype(dst.score_dtype).astype(np.float64)
+        if np.isinf(kept).sum() != np.isinf(scores).sum():
+            raise OverflowError("a score is beyond the range of float32")
+        old = dst.scores(ids).astype(np.float64)
+        new = np.isnan(old)
+        fits = {"gt": kept > old, "lt": kept < old, "nx": False}.get(mode.removeprefix("xx_"), True)
+        goes = fits & ~new if mode.startswith("xx") else fits | new
+        ids, kept = ids[goes], kept[goes]
+        self._remove(ids, lambda _: dst._update(ids, kept, "set"))
+        return len(ids)
+
+    # ---- reads by member
+
+    def scores(
+        self, members: ArrayLike | Iterable[M], *, missing: float = math.nan
+    ) -> NDArray[Any]:
+        """Look up members of shape (n,); scores of shape (n,), `missing` where absent. O(n).
+
+        >>> goblin.SortedSet({7: 1.0}).scores([7, 8], missing=-1)
+        array([ 1., -1.])
+        """
+        ids = _convert.members(members, self.member_dtype)
+        out = np.empty(len(ids), self.score_dtype)
+        self._scores(ids, out, missing)
+        return out
+
+    def ranks(
+        self,
+        members: ArrayLike | Iterable[M],
+        *,
+        method: RankMethod = "ordinal",
+        descending: bool = False,
+        pct: bool = False,
+    ) -> NDArray[Any]:
+        """Rank members of shape (n,) as `rank` does; int64 of shape (n,), -1 where absent.
+
+        `pct=True` divides the 1-based ranks by the size of the set, as pandas does; these and those
+        of "average" are float64 with NaN where absent. O(n log size); "dense" O(n + size).
+
+        >>> z = goblin.SortedSet({7: 1.0, 8: 1.0, 9: 5.0})
+        >>> z.ranks([9, 8, 5]), z.ranks([9, 8], method="max", pct=True)
+        (array([ 2,  1, -1]), array([1.        , 0.66666667]))
+        """
+        ids = _convert.members(members, self.member_dtype)
+        _known(method, ("ordinal", "min", "max", "average", "dense"), "method")
+        return self._atomically(self._rank_all, ids, method, descending, pct)
+
+    def _rank_all(
+        self, ids: NDArray[np.int64], method: str, descending: bool, pct: bool
+    ) -> NDArray[Any]:
+        ranks = np.empty(len(ids), np.int64)
+        if method == "dense":
+            scores, (values, _) = self.scores(ids), self.distinct_scores()
+            ranks = np.searchsorted(values, scores)
+            ranks = np.where(np.isnan(scores), -1, len(values) - 1 - ranks if descending else ranks)
+        else:
+            self._ranks(ids, ranks, method, descending)
+        if not pct and method != "average":
+            return ranks
+        known = np.where(ranks < 0, math.nan, ranks) / (2 if method == "average" else 1)
+        return (known + 1) / max(len(self), 1) if pct else known
+
+    # ---- reads by rank
+
+    @property
+    def by_rank(self) -> ByRank[M]:
+        """The set as a sequence: an int, a slice or an array of ranks gives pairs or Rows.
+
+        >>> goblin.SortedSet({7: 1.0, 8: 5.0}).by_rank[0]
+        (7, 1.0)
+        """
+        return ByRank(self)
+
+    def top(self, n: int = 10, *, ties: Literal["cut", "all"] = "cut") -> Rows[M]:
+        """Give the n highest as Rows, highest first.
+
+        `ties="all"` adds every member with the score of the last one. ValueError for a negative n.
+        O(log size + n); right after many writes a scan may answer.
+
+        >>> goblin.SortedSet({7: 1.0, 8: 5.0, 9: 1.0}).top(2, ties="all").to_list()
+        [(8, 5.0), (9, 1.0), (7, 1.0)]
+        """
+        return self._end(n, ties, True)
+
+    def bottom(self, n: int = 10, *, ties: Literal["cut", "all"] = "cut") -> Rows[M]:
+        """Give the n lowest as Rows, lowest first; otherwise as `top`.
+
+        >>> goblin.SortedSet({7: 1.0, 8: 5.0, 9: 1.0}).bottom(2).to_list()
+        [(7, 1.0), (9, 1.0)]
+        """
+        return self._end(n, ties, False)
+
+    @_atomic
+    def _end(self, n: int, ties: str, highest: bool) -> Rows[M]:
+        _known(ties, ("cut", "all"), "ties")
+        size = len(self)
+        k = min(_convert.count(n, "n"), size)
+        ranks = range(size)[::-1] if highest else range(size)
+        if ties == "cut" and 0 < k <= _SCAN_ROWS:
+            found = self._room(k)
+            if self._extremes(highest, *found) is not None:
+                return Rows(*found, _numbers(ranks[:k]))
+        if ties == "all" and k:
+            last = self._item(ranks[k - 1])[1]
+            first, stop = self._span(last, last, False, False)
+            k = size - first if highest else stop
+        return self._read(ranks[:k])
+
+    def most_common(self, n: int | None = None) -> list[tuple[M, float]]:
+        """List the n highest (None: all) as pairs, as Counter does. O(log size + n).
+
+        >>> goblin.SortedSet({7: 1.0, 8: 5.0}).most_common(1)
+        [(8, 5.0)]
+        """
+        return self._atomically(self.top, len(self) if n is None else n).to_list()
+
+    @_atomic
+    def around(self, member: M, n: int = 5) -> Rows[M]:
+        """Give a member's neighbours, up to n on each side, and itself, lowest first.
+
+        KeyError where it is absent, ValueError for a negative n. O(log size + n).
+
+        >>> goblin.SortedSet({7: 1.0, 8: 5.0, 9: 3.0}).around(9, 1).members
+        array([7, 9, 8])
+        """
+        reach, rank = _convert.count(n, "n"), self.rank(member)
+        return self._read(range(len(self))[max(rank - reach, 0) : rank + reach + 1])
+
+    @_atomic
+    def sample(
+        self,
+        n: int,
+        *,
+        replace: bool = False,
+        rng: np.random.Generator | int | None = None,
+    ) -> Rows[M]:
+        """Draw n members at random as Rows; `rng` is a numpy Generator or a seed.
+
+        Without replacement they are distinct, and n beyond the size is a ValueError. O(n log size).
+
+        >>> len(goblin.SortedSet(range(100), 1.0).sample(5, rng=1))
+        5
+        """
+        n, size = _convert.count(n, "n"), len(self)
+        if n > size and not (replace and size):
+            raise ValueError(f"{n} of {size} members can't be drawn")
+        if n == 0:
+            return self._read(range(0))
+        ranks = np.random.default_rng(rng).choice(size, n, replace=replace)
+        return Rows(*self._pick(ranks), ranks)
+
+    # ---- reads by score
+
+    def _between(self, lo: float, hi: float, closed: str) -> range:
+        """Ranks of the scores between two bounds."""
+        return range(*self._span(_core.number(lo), _core.number(hi), *_open_ends(closed)))
+
+    @_atomic
+    def range_by_score(
+        self,
+        lo: float = -_INF,
+        hi: float = _INF,
+        *,
+        closed: Closed = "both",
+        descending: bool = False,
+        offset: int = 0,
+        limit: int | None = None,
+    ) -> Rows[M]:
+        """Give the members with scores from lo to hi as Rows: `limit` after the first `offset`.
+
+        `closed` is "both", "left", "right" or "none". ValueError for NaN, a negative offset or
+        limit. O(log size + rows).
+
+        >>> z = goblin.SortedSet({7: 1.0, 8: 5.0, 9: 3.0})
+        >>> z.range_by_score(1, 5, closed="right", descending=True).to_list()
+        [(8, 5.0), (9, 3.0)]
+        """
+        offset = _convert.count(offset, "offset")
+        stop = None if limit is None else offset + _convert.count(limit, "limit")
+        ranks = self._between(lo, hi, closed)
+        return self._read((ranks[::-1] if descending else ranks)[offset:stop])
+
+    @_atomic
+    def page(self, size: int, *, after: Cursor | None = None, descending: bool = True) -> Page[M]:
+        """Give one page of a listing: Page(rows, cursor), the cursor being `after` for the next.
+
+        Rows that come or go between pages never make another appear twice or vanish. ValueError for
+        a size below 1 or a cursor of the other direction, TypeError for what is no cursor. O(log n
+        + size).
+
+        >>> z = goblin.SortedSet({7: 1.0, 8: 5.0, 9: 3.0})
+        >>> rows, cursor = z.page(2)
+        >>> rows.members, z.page(2, after=cursor).rows.members
+        (array([8, 9]), array([7]))
+        """
+        if operator.index(size) < 1:
+            raise ValueError("a page has at least one row")
+        ranks = self._after(after, bool(descending))
+        rows = self._read(ranks[:size])
+        if size >= len(ranks):
+            return Page(rows, None)
+        member, score = rows[-1]
+        return Page(rows, Cursor(score, member, bool(descending)))  # type: ignore[arg-type]
+
+    def _after(self, cursor: Cursor | None, descending: bool) -> range:
+        """The ranks that follow a cursor, in its direction."""
+        everyone = range(len(self))
+        if cursor is None:
+            return everyone[::-1] if descending else everyone
+        if not isinstance(cursor, Cursor):
+            raise TypeError(f"after must be the cursor of a page, not {type(cursor).__name__}")
+        if cursor.descending != descending:
+            raise ValueError("the cursor is of a listing in the other direction")
+        below = self._below(cursor.member, cursor.score)
+        if descending:
+            return everyone[:below][::-1]
+        return everyone[below + (self.get(cursor.member) == cursor.score) :]
+
+    def count(self, lo: float = -_INF, hi: float = _INF, *, closed: Closed = "both") -> int:
+        """Count the members with scores from lo to hi. ValueError for NaN. O(log n).
+
+        >>> goblin.SortedSet({7: 1.0, 8: 5.0, 9: 3.0}).count(1, 3, closed="left")
+        1
+        """
+        return self._count(_core.number(lo), _core.number(hi), *_open_ends(closed))
+
+    # ---- statistics
+
+    def sum(self, lo: float, hi: float) -> float:
+        """Sum the scores from lo to hi, both included, exactly and rounded once. O(n).
+
+        NaN where infinities of both signs meet; ValueError for NaN.
+
+        >>> goblin.SortedSet({7: 1.0, 8: 5.0, 9: 3.0}).sum(2, 5)
+        8.0
+        """
+        return self._sum(_core.number(lo), _core.number(hi), False, False)
+
+    def total(self) -> float:
+        """Sum all scores exactly, rounded once; 0.0 for none, NaN for inf - inf. O(n).
+
+        >>> goblin.SortedSet({7: 0.1, 8: 0.2, 9: 0.3}).total()
+        0.6
+        """
+        return self._sum(-_INF, _INF, False, False)
+
+    @_atomic
+    def mean(self) -> float:
+        """Divide the total by the number of members; NaN for none. O(n).
+
+        >>> goblin.SortedSet({7: 1.0, 8: 5.0}).mean()
+        3.0
+        """
+        return self.total() / len(self) if len(self) else math.nan
+
+    @_atomic
+    def quantile(self, q: ArrayLike, *, method: str = "linear") -> Any:
+        """Give the quantile q (in 0..1, scalar or array) of the scores, as `np.quantile` does.
+
+        `method` is any of numpy's. float64 of the shape of q. ValueError when empty, for q outside
+        0..1 or an unknown method. O(q log n).
+
+        >>> float(goblin.SortedSet({7: 1.0, 8: 5.0, 9: 3.0}).quantile(0.25))
+        2.0
+        """
+        wanted = np.asarray(q, dtype=np.float64)
+        if not ((wanted >= 0) & (wanted <= 1)).all():
+            raise ValueError("quantiles must be in 0..1")
+        if not len(self):
+            raise ValueError("an empty set has no quantiles")
+        below, share = _quantiles.places(len(self), wanted, method)
+        low, high = (
+            self._pick(np.clip(ranks, 0, len(self) - 1).astype(np.int64).ravel())[1]
+            .astype(np.float64)
+            .reshape(wanted.shape)
+            for ranks in (below, below + 1)
+        )
+        return _quantiles.between(low, high, share)[()]
+
+    @_atomic
+    def percentile_of(
+        self, score: float, *, kind: Literal["rank", "weak", "strict", "mean"] = "rank"
+    ) -> float:
+        """Tell where a score stands, in 0..100, as scipy's `percentileofscore` does.
+
+        "weak" counts the scores up to it, "strict" those below, "mean" takes their mean, and "rank"
+        the mean of the places of equal ones. ValueError when empty, for NaN or an unknown kind.
+        O(log n).
+
+        >>> goblin.SortedSet({7: 1.0, 8: 5.0, 9: 3.0, 6: 3.0}).percentile_of(3)
+        62.5
+        """
+        _known(kind, ("rank", "weak", "strict", "mean"), "kind")
+        ranks = self._between(score, score, "both")
+        if not len(self):
+            raise ValueError("an empty set has no percentiles")
+        below, up_to = ranks.start, ranks.stop
+        doubled = {
+            "rank": below + up_to + (up_to > below),
+            "weak": 2 * up_to,
+            "strict": 2 * below,
+            "mean": below + up_to,
+        }
+        return doubled[kind] * 50.0 / len(self)
+
+    @_atomic
+    def histogram(
+        self, bins: Any = 10, range: tuple[float, float] | None = None
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Count the scores by bins as `np.histogram` does: (counts, edges). O(n).
+
+        `bins` is a number of equal bins over `range` (None: from lowest to highest) or an array of
+        edges.
+
+        >>> goblin.SortedSet({7: 1.0, 8: 5.0, 9: 3.0}).histogram(2)
+        (array([1, 2]), array([1., 3., 5.]))
+        """
+        if isinstance(bins, str):
+            raise TypeError("bins must be a number or edges")
+        if range is None and len(self):
+            range = self.bottom(1)[0][1], self.top(1)[0][1]
+        counts, edges = np.histogram(np.empty(0), bins, range)
+        for _, scores in self._chunks():
+            counts += np.histogram(scores, bins, range)[0]
+        return counts, edges
+
+    @_atomic
+    def distinct_scores(self) -> tuple[NDArray[Any], NDArray[np.int64]]:
+        """List the distinct scores, ascending, and how many members have each. O(n).
+
+        >>> goblin.SortedSet({7: 1.0, 8: 5.0, 9: 1.0}).distinct_scores()
+        (array([1., 5.]), array([2, 1]))
+        """
+        starts, values = [np.empty(0, np.int64)], [np.empty(0, self.score_dtype)]
+        last = math.nan
+        for first in range(0, len(self), _CHUNK):
+            scores = self._columns(range(first, min(first + _CHUNK, len(self))))[1]
+            news = np.flatnonzero(np.append(scores[0] != last, scores[1:] != scores[:-1]))
+            starts.append(news + first)
+            values.append(scores[news])
+            last = scores[-1]
+        counts = np.diff(np.append(np.concatenate(starts), len(self)))
+        return np.concatenate(values), counts
+
+    @_atomic
+    def describe(self) -> dict[str, float]:
+        """Sum up the scores: count, total, mean, min, quartiles and max (NaN for none). O(n).
+
+        >>> goblin.SortedSet({7: 1.0, 8: 5.0, 9: 3.0}).describe()["50%"]
+        3.0
+        """
+        shares = {"min": 0.0, "25%": 0.25, "50%": 0.5, "75%": 0.75, "max": 1.0}
+        values = self.quantile([*shares.values()]) if len(self) else np.full(len(shares), math.nan)
+        return {
+            "count": len(self),
+            "total": self.total(),
+            "mean": self.mean(),
+            **dict(zip(shares, values.tolist(), strict=True)),
+        }
+
+    # ---- the whole
+
+    @_atomic
+    def memory(self) -> MemoryReport:
+        """Report the bytes of each part, as the allocator counts them. O(1).
+
+        >>> z = goblin.SortedSet({7: 1.0})
+        >>> z.memory().total == z.__sizeof__()
+        True
+        """
+        pages, table, pending, order = self._memory()
+        own = type(self).__basicsize__
+        total = own + pages + table + pending + order
+        per_member = total / len(self) if len(self) else math.nan
+        return MemoryReport(pages, table, 0, pending, order, own, total, per_member)
+
+    def digest(self) -> Digest:
+        """Hash the content, the same for equal sets of any layout and engine. O(n).
+
+        >>> goblin.SortedSet({7: 1.0, 8: 2.0}).digest().count
+        2
+        """
+        count, total, ordered, mapping = self._digest()
+        return Digest(count, total, ordered[1] << 64 | ordered[0], mapping[1] << 64 | mapping[0])
+
+    @_atomic
+    def to_numpy(self) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Give all members and scores in rank order, arrays of shape (n,). O(n).
+
+        >>> goblin.SortedSet({7: 2.0, 8: 1.0}).to_numpy()
+        (array([8, 7]), array([1., 2.]))
+        """
+        return self._columns(range(len(self)))
+
+    def to_dict(self) -> dict[M, float]:
+        """Give a dict in rank order. O(n).
+
+        >>> goblin.SortedSet({7: 2.0, 8: 1.0}).to_dict()
+        {8: 1.0, 7: 2.0}
+        """
+        members, scores = self.to_numpy()
+        return dict(zip(members.tolist(), scores.tolist(), strict=True))
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        if copy is False:
+            raise ValueError("a SortedSet is no array, so it has to be copied")
+        members, scores = self.to_numpy()
+        rows = np.empty(len(members), [("member", members.dtype), ("score", scores.dtype)])
+        rows["member"], rows["score"] = members, scores
+        return rows if dtype is None else rows.astype(dtype)
+
+    @classmethod
+    def from_counts(
+        cls,
+        values: Any,
+        *,
+        by: ArrayLike = 1.0,
+        member: MemberKind | None = None,
+        score: ScoreKind = "float64",
+        column: str | None = None,
+        progress: Progress = None,
+    ) -> Self:
+        """Count how often each member comes: an array, an iterable of arrays, or one of batches.
+
+        `column` names the column of the batches (None: their first). Each occurrence adds `by`.
+        `member` None takes that of the first array. `progress` and errors as of `increment_many`.
+        O(n).
+
+        >>> goblin.SortedSet.from_counts(np.array([7, 8, 7])).to_dict()
+        {8: 1.0, 7: 2.0}
+        """
+        whole = hasattr(type(values), "__array__")
+        batches = (_column(batch, column) for batch in ([values] if whole else values))
+        first = next(batches, ())
+        counted = cls(member=member or _kind_of(first), score=score)
+        with track(progress, len(values) if whole else None, "member", "counting") as advance:
+            for batch in itertools.chain([first], batches):
+                ids = _convert.members(batch, counted.member_dtype)
+                counted._increment(ids, _convert.scores(by, len(ids), "float64"), None, advance)
+        return counted
+
+
+def _column(batch: Any, name: str | None) -> Any:
+    """The members of a batch: one of its columns, or itself."""
+    return batch[name or batch.columns[0]] if hasattr(batch, "columns") else batch
+
+
+SortedSet.__module__ = "goblin"
+MutableMapping.register(SortedSet)
