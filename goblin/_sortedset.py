@@ -103,6 +103,7 @@ class SortedSet(_core.SortedSet[M]):
     O(1), ordered reads O(log n) and O(1) a row in runs; each method is atomic, bulk calls let other
     threads run, and one that raises has changed nothing.
 
+    >>> import goblin
     >>> z = goblin.SortedSet({7: 1.0, 8: 5.0, 9: 3.0})
     >>> z.increment(7, 10.0)
     11.0
@@ -655,6 +656,7 @@ class SortedSet(_core.SortedSet[M]):
     def by_rank(self) -> ByRank[M]:
         """The set as a sequence: an int, a slice or an array of ranks gives pairs or Rows.
 
+        >>> import goblin
         >>> goblin.SortedSet({7: 1.0, 8: 5.0}).by_rank[0]
         (7, 1.0)
         """
