@@ -4,6 +4,7 @@
 #define GOB_TEST_H
 
 #include <stdio.h>
+#include <string.h>
 
 static int test_passed;
 static int test_failed;
@@ -16,6 +17,14 @@ static int test_failed;
             test_failed++;                                                                         \
             fprintf(stderr, "%s:%d: failed: %s\n", __FILE__, __LINE__, #condition);                \
         }                                                                                          \
+    } while (0)
+
+/* A validator says what is wrong: `call` stores its reason in `why`. */
+#define CHECK_FAULT(call, why, reason)                                                             \
+    do {                                                                                           \
+        (why) = NULL;                                                                              \
+        CHECK(!(call));                                                                            \
+        CHECK((why) != NULL && strcmp((why), (reason)) == 0);                                      \
     } while (0)
 
 /* Prints the tally; the exit status of the program. A test that checked nothing has failed. */
