@@ -1,0 +1,105 @@
+/* Digests against a direct XXH3 of the entries. */
+#include "gob_digest.h"
+#include "gob_random.h"
+#include "gob_sort.h"
+#include "gob_test.h"
+
+enum { MOST = 3000 };
+
+/* What a digest is made of: 16 bytes an entry, member and score, in order. */
+static struct {
+    uint8_t bytes[MOST][16];
+    size_t count;
+} content;
+
+static double random_score(uint64_t *rng)
+{
+    const double others[] = {-HUGE_VAL, -2.5, 0.0, 0.5, 16777216.0, 1e30};
+    uint64_t draw = random_below(rng, 12);
+    return draw < 6 ? (double)(float)others[draw] : (double)random_below(rng, 5);
+}
+
+/* Fills the sets in two orders of insertion, and the content from a sorted array. */
+static void fill(gob_zset *z, gob_zset *other, size_t n, uint64_t *rng)
+{
+    static gob_entry entries[MOST];
+    static gob_entry scratch[MOST];
+    gob_changes changes = {0};
+    for (size_t i = 0; i < n; i++) {
+        int64_t member = (int64_t)i * (i % 2 == 0 ? 1 : -700001);
+        entries[i] = gob_zset_entry(member, random_score(rng));
+        double score = gob_key_score(entries[i].key);
+        CHECK(gob_zset_add(z, member, score, GOB_SET, &changes) == GOB_OK);
+    }
+    gob_sort_entries(entries, scratch, n);
+    content.count = n;
+    for (size_t i = 0; i < n; i++) {
+        int64_t member = gob_unbias(entries[i].member);
+        double score = gob_key_score(entries[i].key);
+        memcpy(content.bytes[i], &member, 8); /* little-endian, as every machine we build for */
+        memcpy(content.bytes[i] + 8, &score, 8);
+        CHECK(gob_zset_add(other, member, score, GOB_SET, &changes) == GOB_OK);
+    }
+}
+
+static gob_digest digest_of(gob_zset *z, size_t step)
+{
+    static gob_digester d;
+    size_t steps = 1;
+    CHECK(gob_zset_sync(z) == GOB_OK);
+    gob_digester_init(&d);
+    while (gob_digester_step(&d, z, step)) {
+        steps++;
+    }
+    CHECK(steps <= gob_zset_count(z) / step + 1);
+    return gob_digester_result(&d);
+}
+
+static bool is_right(gob_digest d)
+{
+    XXH128_hash_t ordered = XXH3_128bits(content.bytes, content.count * 16);
+    unsigned __int128 mapping = 0;
+    gob_sum total;
+    gob_sum_init(&total);
+    for (size_t i = content.count; i-- > 0;) {
+        XXH128_hash_t hash = XXH3_128bits(content.bytes[i], 16);
+        mapping += (unsigned __int128)hash.high64 << 64 | hash.low64;
+        gob_sum_add(&total, gob_score_load(content.bytes[i] + 8, 8));
+    }
+    return d.ordered[0] == ordered.low64 && d.ordered[1] == ordered.high64 &&
+           d.mapping[0] == (uint64_t)mapping && d.mapping[1] == (uint64_t)(mapping >> 64) &&
+           d.total == gob_sum_value(&total);
+}
+
+static void test_layouts(size_t n, uint64_t seed)
+{
+    const size_t steps[] = {1, 100, 256, 1000, 1 << 20};
+    const gob_layout narrow = {4, 4, true};
+    const gob_layout wide = {8, 8, false};
+    uint64_t rng = seed;
+    gob_zset z;
+    gob_zset other;
+    gob_zset_init(&z, narrow, 1.0F, seed);
+    gob_zset_init(&other, wide, 1.0F, seed + 1);
+    fill(&z, &other, n, &rng);
+    for (size_t k = 0; k < sizeof steps / sizeof steps[0]; k++) {
+        CHECK(is_right(digest_of(&z, steps[k])));
+        CHECK(is_right(digest_of(&other, steps[k])));
+    }
+    if (n != 0) { /* one score more than it was */
+        double sum;
+        CHECK(gob_zset_increment(&z, 0, 1000.0, &sum) == GOB_OK);
+        CHECK(isinf(sum) || sum > 1e20 || !is_right(digest_of(&z, 1000)));
+    }
+    gob_zset_clear(&z);
+    gob_zset_clear(&other);
+}
+
+int main(void)
+{
+    const size_t sizes[] = {0, 1, 2, 255, 256, 257, MOST};
+    for (size_t k = 0; k < sizeof sizes / sizeof sizes[0]; k++) {
+        test_layouts(sizes[k], k + 1);
+    }
+    return test_report();
+}
