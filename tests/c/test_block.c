@@ -30,8 +30,8 @@ static bool bounds_agree(const gob_block *b, gob_layout layout, const columns *c
     for (int k = -1; k <= 1; k++) {
         for (int m = -1; m <= 1; m++) {
             gob_entry near = {e.key + (uint64_t)(int64_t)k, e.member + (uint64_t)(int64_t)m};
-            same = same &&
-                   gob_block_lower_bound(b, layout, entry(c, 0), near) == lower_bound(c, near);
+            same =
+                same && gob_block_lower_bound(b, layout, entry(c, 0), near) == lower_bound(c, near);
         }
     }
     return same;
@@ -150,10 +150,7 @@ static void test_layout(gob_layout layout, uint64_t *rng)
                 c.members[c.n - 2] = gob_bias(narrow ? INT32_MAX : INT64_MAX);
             }
             bool ties = c.keys[0] == c.keys[c.n - 1];
-            check_block(&a, layout, &c,
-                        !layout.compress ? GOB_PLAIN
-                        : ties           ? GOB_TIES
-                                         : GOB_MIXED);
+            check_block(&a, layout, &c, !layout.compress ? GOB_PLAIN : ties ? GOB_TIES : GOB_MIXED);
         }
     }
 }

@@ -471,8 +471,8 @@ int main(void)
     test_walk(8, 1, 2000);
     test_walk(8, 700, 30000);
     test_hold();
-    for (size_t before = 0; before < 6000; before += 700) {
-        test_dissolve(before % 200 == 0 ? 4 : 8, before);
+    for (size_t before = 0; before <= 3500; before += 500) {
+        test_dissolve(before % 1000 == 0 ? 4 : 8, before);
     }
     test_increments(4, 4, 0, 1, 1);
     test_increments(8, 4, -20000, 1, 2);

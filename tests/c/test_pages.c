@@ -44,8 +44,8 @@ static bool matches(const gob_pages *p, const gob_alloc *a, const model *m)
     bool same = valid(p) && a->live == gob_pages_bytes(p);
     for (size_t id = 0; id < IDS && same; id++) {
         const gob_page_ref *ref = ref_of(p, m, id);
-        double score = ref == NULL ? GOB_ABSENT
-                                   : gob_page_get(p, ref->page, gob_page_position((int64_t)id));
+        double score =
+            ref == NULL ? GOB_ABSENT : gob_page_get(p, ref->page, gob_page_position((int64_t)id));
         same = same_score(score, m->score[id]);
     }
     return same;

@@ -17,8 +17,7 @@ static void model_init(model *m)
     }
 }
 
-static bool matches(const gob_patch *patch, gob_patch_kind kind, const gob_alloc *a,
-                    const model *m)
+static bool matches(const gob_patch *patch, gob_patch_kind kind, const gob_alloc *a, const model *m)
 {
     unsigned found = 0;
     bool same = patch->count == m->count && a->live == gob_patch_bytes(kind, patch->capacity);
@@ -33,8 +32,7 @@ static bool matches(const gob_patch *patch, gob_patch_kind kind, const gob_alloc
     return same && found == m->count; /* and so none is there twice or missing */
 }
 
-static void insert(gob_patch *patch, gob_patch_kind kind, model *m, unsigned position,
-                   double score)
+static void insert(gob_patch *patch, gob_patch_kind kind, model *m, unsigned position, double score)
 {
     gob_patch_insert(patch, kind, position, score);
     m->score[position] = score;
