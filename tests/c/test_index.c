@@ -249,6 +249,49 @@ static void test_hold(void)
     end_test();
 }
 
+/* A page that memory is too short to move back stays, and goes at a later chance. */
+static void test_stays(void)
+{
+    begin_test(8, 8, 0, 1);
+    for (size_t id = 0; id < GOB_PAGE_IDS; id++) {
+        CHECK(put(id, 1.0) == GOB_OK);
+    }
+    CHECK(ix.pages.count == 1);
+    size_t id = 0;
+    for (; id < GOB_PAGE_IDS - 100; id++) {
+        a.fail_at = 1;
+        erase(id);
+    }
+    CHECK(ix.pages.count == 1 && matches(&ix, &a));
+    a.fail_at = 0;
+    erase(id);
+    CHECK(ix.pages.count == 0 && matches(&ix, &a));
+    end_test();
+}
+
+/* Page numbers made to crowd one bucket of the sketch that looks for dense pages, each with one
+ * member; the dense pages among them may be crowded out, but nothing else goes wrong. */
+static void test_crowded_sketch(void)
+{
+    begin_test(8, 8, 0, 1);
+    double old;
+    uint64_t n = 0;
+    for (uint64_t number = 8; n < 6000; number++) {
+        if (((number * UINT64_C(0x9E3779B97F4A7C15)) >> 32 & 0x3FF) == 0) {
+            int64_t member = gob_page_member((int64_t)number, 3);
+            CHECK(gob_index_put(&ix, &a, member, 1.0, &old) == GOB_OK);
+            n++;
+        }
+    }
+    CHECK(ix.pages.count == 0 && ix.live == n && valid(&ix));
+    for (int64_t member = 0; member < GOB_PAGE_IDS; member++) {
+        CHECK(gob_index_put(&ix, &a, member, 1.0, &old) == GOB_OK);
+    }
+    CHECK(gob_index_optimize(&ix, &a) == GOB_OK && valid(&ix));
+    CHECK(ix.live == n + GOB_PAGE_IDS && ix.pages.count == 1);
+    end_test();
+}
+
 /* What a bulk call moved out to new pages comes back without allocating. */
 static void test_dissolve(unsigned score_bytes, size_t before)
 {
@@ -471,6 +514,8 @@ int main(void)
     test_walk(8, 1, 2000);
     test_walk(8, 700, 30000);
     test_hold();
+    test_stays();
+    test_crowded_sketch();
     for (size_t before = 0; before <= 3500; before += 500) {
         test_dissolve(before % 1000 == 0 ? 4 : 8, before);
     }

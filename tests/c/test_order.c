@@ -379,6 +379,29 @@ static void test_failing_apply(gob_layout layout, unsigned removals)
     CHECK(failures > 10);
 }
 
+/* The same for a batch that starts from nothing, and so leaves nothing. */
+static void test_failing_first_apply(gob_layout layout)
+{
+    uint64_t rng = 8;
+    gob_alloc a;
+    gob_order o;
+    gob_status status = GOB_NOMEM;
+    gob_alloc_init(&a);
+    count = 0;
+    size_t n = random_batch(batch, 20000, 0, layout, false, &rng);
+    for (uint64_t nth = 1; status != GOB_OK; nth++) {
+        gob_order_init(&o, layout);
+        a.fail_at = nth;
+        status = gob_order_apply(&o, &a, batch, n);
+        CHECK(status == GOB_OK || (status == GOB_NOMEM && a.live == 0 && o.root == NULL));
+    }
+    a.fail_at = 0;
+    model_apply(batch, n);
+    CHECK(valid(&o) && matches(&o, layout, &rng));
+    gob_order_free(&o, &a);
+    CHECK(a.live == 0);
+}
+
 /* A failed optimize changes nothing. */
 static void test_failing_optimize(gob_layout layout)
 {
@@ -492,6 +515,7 @@ int main(void)
     test_failing_build(plain);
     test_failing_apply(wide, 3);
     test_failing_apply(narrow, 9);
+    test_failing_first_apply(wide);
     test_failing_optimize(wide);
     test_failing_optimize(plain);
     test_validator();

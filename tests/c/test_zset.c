@@ -99,6 +99,8 @@ static void bulk(gob_zset *z, model *m, uint64_t *rng, bool undo)
     static int64_t members[MOST];
     static size_t ids[MOST];
     static double scores[MOST];
+    static double out[MOST];
+    static double expected[MOST];
     static model after;
     size_t n = 1 + random_below(rng, MOST);
     size_t start = random_below(rng, IDS);
@@ -114,10 +116,12 @@ static void bulk(gob_zset *z, model *m, uint64_t *rng, bool undo)
             model_set(&after, ids[i], GOB_ABSENT);
         } else {
             bool add = verb == GOB_INCREMENT && !gob_is_absent(old);
-            model_set(&after, ids[i], narrowed(m, add ? old + scores[i] : scores[i]));
+            expected[i] = narrowed(m, add ? old + scores[i] : scores[i]);
+            model_set(&after, ids[i], expected[i]);
         }
     }
     gob_journal j;
+    double *sums = random_below(rng, 2) != 0 ? out : NULL;
     gob_inputs in = {members, {scores, 1}};
     gob_changes changes = {0};
     uint64_t removed = 0;
@@ -129,7 +133,7 @@ static void bulk(gob_zset *z, model *m, uint64_t *rng, bool undo)
     for (size_t from = 0; from < n && status == GOB_OK; from += 1000) {
         size_t step = n - from < 1000 ? n - from : 1000;
         status = verb == GOB_UPDATE ? gob_zset_update_step(z, &j, in, from, step, GOB_SET, &changes)
-                 : verb == GOB_INCREMENT ? gob_zset_increment_step(z, &j, in, from, step, NULL)
+                 : verb == GOB_INCREMENT ? gob_zset_increment_step(z, &j, in, from, step, sums)
                                          : gob_zset_remove_step(z, &j, in, from, step, &removed);
     }
     CHECK(status == GOB_OK || status == GOB_NOMEM);
@@ -138,6 +142,8 @@ static void bulk(gob_zset *z, model *m, uint64_t *rng, bool undo)
     } else {
         gob_zset_commit(z, &j);
         *m = after;
+        CHECK(verb != GOB_INCREMENT || sums == NULL ||
+              memcmp(out, expected, n * sizeof out[0]) == 0);
     }
 }
 
