@@ -293,6 +293,45 @@ static void test_singles(gob_layout layout, unsigned order, size_t n)
     CHECK(o.root == NULL && a.live == 0);
 }
 
+/* What gob_order.c keeps to itself: to see the depth of a tree, and to damage it. */
+struct gob_node {
+    uint16_t count;
+    uint16_t capacity;
+    uint16_t level;
+    gob_child child[];
+};
+
+/* Growth at one end leaves blocks and nodes half full, so that the root splits twice; removals
+ * then take the levels away again. */
+static void test_levels(gob_layout layout)
+{
+    enum { STEP = 3, GROWN = 97000 * STEP };
+    uint64_t rng = 10;
+    gob_alloc a;
+    gob_order o;
+    gob_alloc_init(&a);
+    gob_order_init(&o, layout);
+    for (count = 0; count < GROWN; count += STEP) {
+        for (size_t i = 0; i < STEP; i++) {
+            int64_t member = (int64_t)(count + i) * 5;
+            gob_entry e = {gob_key((double)(member / 10000)), gob_bias(member)};
+            entries[count + i] = e;
+            batch[i] = (gob_change){e, false};
+        }
+        CHECK(gob_order_apply(&o, &a, batch, STEP) == GOB_OK);
+    }
+    CHECK(o.root->level == 2 && valid(&o) && matches(&o, layout, &rng));
+    for (int round = 0; count > 20000; round++) {
+        size_t n = random_batch(batch, round < 20 ? 500 : 20000, 9, layout, false, &rng);
+        CHECK(gob_order_apply(&o, &a, batch, n) == GOB_OK);
+        model_apply(batch, n);
+        CHECK(reads_forward(&o) && searches(&o, layout, &rng, 100));
+    }
+    CHECK(o.root->level < 2 && valid(&o) && matches(&o, layout, &rng));
+    gob_order_free(&o, &a);
+    CHECK(a.live == 0);
+}
+
 /* Ready blocks between single entries. */
 static void test_ready_blocks(gob_layout layout)
 {
@@ -430,14 +469,6 @@ static void test_failing_optimize(gob_layout layout)
     CHECK(a.live == 0);
 }
 
-/* What gob_order.c keeps to itself, to damage it. */
-struct gob_node {
-    uint16_t count;
-    uint16_t capacity;
-    uint16_t level;
-    gob_child child[];
-};
-
 static void test_validator(void)
 {
     uint64_t rng = 7;
@@ -505,10 +536,11 @@ int main(void)
     test_large(wide, true);
     test_large(plain, false);
     test_thinning(narrow);
+    test_levels(wide);
     for (unsigned order = 0; order < 3; order++) {
-        test_singles(order == 1 ? plain : wide, order, 6000);
+        test_singles(order == 1 ? plain : wide, order, 10000);
     }
-    test_singles(narrow, 2, 6000);
+    test_singles(narrow, 2, 10000);
     test_ready_blocks(wide);
     test_ready_blocks(plain);
     test_failing_build(wide);

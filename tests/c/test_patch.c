@@ -17,6 +17,23 @@ static void model_init(model *m)
     }
 }
 
+/* Every group that a probe for the position in `place` passes through is full. */
+static bool is_reachable(const gob_patch *patch, gob_patch_kind kind, unsigned place)
+{
+    unsigned position = (unsigned)gob_patch_position(patch, kind, place);
+    size_t offset = (size_t)(gob_patch_home(patch, kind, position) - patch->groups);
+    unsigned group = (unsigned)(offset / gob_patch_bytes(kind, GOB_PATCH_GROUP));
+    for (; group != place / GOB_PATCH_GROUP;
+         group = (group + 1) * GOB_PATCH_GROUP % patch->capacity / GOB_PATCH_GROUP) {
+        for (unsigned i = 0; i < GOB_PATCH_GROUP; i++) {
+            if (gob_patch_position(patch, kind, group * GOB_PATCH_GROUP + i) < 0) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
 static bool matches(const gob_patch *patch, gob_patch_kind kind, const gob_alloc *a, const model *m)
 {
     unsigned found = 0;
@@ -25,6 +42,7 @@ static bool matches(const gob_patch *patch, gob_patch_kind kind, const gob_alloc
         int position = gob_patch_position(patch, kind, place);
         if (position >= 0) {
             found++;
+            same = same && is_reachable(patch, kind, place);
             same = same && gob_score_load(gob_patch_find(patch, kind, (unsigned)position),
                                           kind.score_bytes) == m->score[position];
         }
