@@ -456,6 +456,42 @@ static void test_increments(unsigned member_bytes, unsigned score_bytes, int64_t
     end_test();
 }
 
+/* Hundreds of pages are born inside one call, nearly at once: what a batch has looked up ahead in
+ * the directory is stale by then. */
+static void test_many_births(double by, size_t step)
+{
+    enum { PAGES = 300, EACH = 1300, ALL = PAGES * EACH };
+    static int64_t members[ALL];
+    static double addends[ALL];
+    gob_effects effects = {0};
+    gob_journal j;
+    begin_test(8, 8, 0, 1);
+    for (size_t id = 0; id < 3000; id++) {
+        CHECK(put(id, 100.0) == GOB_OK); /* a page that is there before */
+    }
+    for (size_t i = 0; i < ALL; i++) {
+        members[i] = gob_page_member((int64_t)(i % PAGES), (unsigned)(i / PAGES));
+        addends[i] = by;
+    }
+    CHECK(gob_journal_init(&j, &a, ALL) == GOB_OK);
+    gob_index_begin(&ix);
+    gob_addends add = {addends, step};
+    for (int times = 0; times < 2; times++) {
+        CHECK(gob_index_increment_many(&ix, &a, members, add, ALL, &j, 0, NULL, &effects) ==
+              GOB_OK);
+    }
+    bool same = true;
+    for (size_t i = 0; i < ALL; i++) {
+        double expected = 2 * by + (members[i] < 3000 ? 100.0 : 0.0);
+        same = same && gob_index_get(&ix, members[i]) == expected;
+    }
+    CHECK(same && ix.pages.count == PAGES && ix.live == ALL + 3000 - EACH);
+    gob_journal_free(&j, &a);
+    gob_index_end(&ix, &a);
+    CHECK(valid(&ix));
+    end_test();
+}
+
 static void test_optimize(void)
 {
     uint64_t rng = 8;
@@ -524,6 +560,9 @@ int main(void)
     test_increments(8, 8, 100, 1, 3);
     test_increments(8, 8, 0, 4096, 4);
     test_increments(8, 4, INT64_MIN, INT64_C(1) << 40, 5);
+    test_many_births(1.0, 0);
+    test_many_births(1.0, 1);
+    test_many_births(90.0, 0);
     test_optimize();
     test_validator();
     return test_report();
