@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "gob_check.h"
+#include "gob_kernels.h"
 
 void gob_index_init(gob_index *ix, unsigned member_bytes, unsigned score_bytes, uint64_t seed)
 {
@@ -687,16 +688,61 @@ gob_status gob_index_optimize(gob_index *ix, gob_alloc *a)
     return GOB_OK;
 }
 
-/* The next members of a page, and where it is done, on to the next place of the directory. */
+/* How many plain codes of a 1-byte page lie in the interval. */
+static uint64_t count_codes(const gob_index *ix, const gob_page *page, gob_interval within)
+{
+    double first = ceil(within.lo);
+    double last = floor(within.hi);
+    first += within.open_lo && first == within.lo;
+    last -= within.open_hi && last == within.hi;
+    first = first > 0 ? first : 0;
+    last = last < 0xFD ? last : 0xFD;
+    const gob_kernels *kernels = gob_kernels_for((gob_simd)ix->pages.kind.simd);
+    return first > last ? 0
+                        : kernels->count_codes(page->codes, GOB_PAGE_IDS, (uint8_t)first,
+                                               (uint8_t)last);
+}
+
+uint64_t gob_index_count(const gob_index *ix, gob_interval within)
+{
+    int64_t members[GOB_WALK_MAX];
+    double scores[GOB_WALK_MAX];
+    uint64_t count = 0;
+    for (size_t at = 0; at < dir_places(&ix->pages); at++) {
+        const gob_page *page = ix->pages.dir[at].page;
+        if (page != NULL && page->width == 1) {
+            count += count_codes(ix, page, within);
+        }
+    }
+    gob_walk w = {.codes_from = 0xFE}; /* everything but those codes */
+    for (size_t n; (n = gob_index_walk(ix, &w, members, scores)) != 0;) {
+        for (size_t i = 0; i < n; i++) {
+            count += gob_within(within, scores[i]);
+        }
+    }
+    return count;
+}
+
+/* The next members of a page, or of its exceptions only, where its codes are too low; and where it is
+ * done, on to the next place of the directory. */
 static size_t walk_page(const gob_index *ix, gob_walk *w, int64_t *members, double *scores)
 {
     const gob_page_ref *ref = &ix->pages.dir[w->page];
+    const gob_page *page = ref->page;
+    if (w->position == 0) {
+        w->patch_only = page != NULL && gob_page_code_max(page) < w->codes_from;
+    }
+    unsigned end = page == NULL ? 0 : w->patch_only ? page->patch.capacity : GOB_PAGE_IDS;
     size_t n = 0;
-    unsigned end = ref->page == NULL ? 0 : GOB_PAGE_IDS;
     for (; w->position < end && n < GOB_WALK_MAX; w->position++) {
-        scores[n] = gob_page_get(&ix->pages, ref->page, w->position);
-        members[n] = gob_page_member(gob_ref_number(ref), w->position);
-        n += !gob_is_absent(scores[n]);
+        int position = w->patch_only
+                           ? gob_patch_position(&page->patch, ix->pages.kind, w->position)
+                           : (int)w->position;
+        if (position >= 0) {
+            scores[n] = gob_page_get(&ix->pages, page, (unsigned)position);
+            members[n] = gob_page_member(gob_ref_number(ref), (unsigned)position);
+            n += !gob_is_absent(scores[n]);
+        }
     }
     if (w->position >= end) {
         w->position = 0;

@@ -68,11 +68,18 @@ void gob_index_dissolve_young(gob_index *ix, gob_alloc *a);
 /* Cheapest widths, no slack. */
 gob_status gob_index_optimize(gob_index *ix, gob_alloc *a);
 
-/* A walk over all members, in no particular order, a chunk at a time. */
+/* Members with a score in the interval. O(n), but plain codes at memory speed. */
+uint64_t gob_index_count(const gob_index *ix, gob_interval within);
+
+/* A walk over all members, in no particular order, a chunk at a time; starts as {0} or with a bound.
+ * Plain codes of a page whose largest code is below `codes_from` are passed over, at the speed of its
+ * exceptions; all other members are given. The bound may rise on the way. */
 typedef struct gob_walk {
+    double codes_from;
     size_t page;
-    unsigned position;
     size_t slot;
+    unsigned position; /* in the page, or the place in its patch */
+    bool patch_only;
 } gob_walk;
 
 /* Fills up to GOB_WALK_MAX members and scores; 0 when the walk is over. */

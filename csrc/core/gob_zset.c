@@ -469,36 +469,21 @@ uint64_t gob_zset_below(const gob_zset *z, double score, bool or_equal)
     return gob_order_lower_bound(z->order, (gob_entry){gob_key(score) + or_equal, 0});
 }
 
-static bool contains(gob_interval within, double score)
-{
-    return (within.open_lo ? score > within.lo : score >= within.lo) &&
-           (within.open_hi ? score < within.hi : score <= within.hi);
-}
-
 uint64_t gob_zset_scan_count(const gob_zset *z, gob_interval within)
 {
-    int64_t members[GOB_WALK_MAX];
-    double scores[GOB_WALK_MAX];
-    gob_walk w = {0};
-    uint64_t count = 0;
-    for (size_t n; (n = gob_index_walk(&z->index, &w, members, scores)) != 0;) {
-        for (size_t i = 0; i < n; i++) {
-            count += contains(within, scores[i]);
-        }
-    }
-    return count;
+    return gob_index_count(&z->index, within);
 }
 
 double gob_zset_scan_sum(const gob_zset *z, gob_interval within)
 {
     int64_t members[GOB_WALK_MAX];
     double scores[GOB_WALK_MAX];
-    gob_walk w = {0};
+    gob_walk w = {.codes_from = within.lo};
     gob_sum sum;
     gob_sum_init(&sum);
     for (size_t n; (n = gob_index_walk(&z->index, &w, members, scores)) != 0;) {
         for (size_t i = 0; i < n; i++) {
-            if (contains(within, scores[i])) {
+            if (gob_within(within, scores[i])) {
                 gob_sum_add(&sum, scores[i]);
             }
         }
@@ -540,6 +525,9 @@ size_t gob_zset_scan_extremes(const gob_zset *z, size_t k, bool highest, gob_ent
                 heap[0] = e;
                 sift_down(heap, count, 0, highest);
             }
+        }
+        if (highest && count == k) {
+            w.codes_from = gob_key_score(heap[0].key);
         }
     }
     for (size_t at = count / 2; count < k && at-- > 0;) {

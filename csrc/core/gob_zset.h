@@ -119,14 +119,7 @@ uint64_t gob_zset_below(const gob_zset *z, double score, bool or_equal);
  * heap has room for k. O(n + k log k). */
 size_t gob_zset_scan_extremes(const gob_zset *z, size_t k, bool highest, gob_entry *heap);
 
-/* Members with lo <= score <= hi (or lo < score, score < hi where an end is open), by a scan. */
-typedef struct gob_interval {
-    double lo;
-    double hi;
-    bool open_lo;
-    bool open_hi;
-} gob_interval;
-
+/* Members with a score in the interval, by a scan. */
 uint64_t gob_zset_scan_count(const gob_zset *z, gob_interval within);
 
 /* Their exact sum, rounded once, by a scan. */
