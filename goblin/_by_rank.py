@@ -23,6 +23,7 @@ class ByRank(Generic[M]):
     An int gives one (member, score), a slice (any step) or an array of ranks gives Rows; negative
     ranks count from the end. IndexError outside, as in a list. O(log n) a row, O(1) in runs.
 
+    >>> import goblin
     >>> z = goblin.SortedSet({7: 1.0, 8: 5.0, 9: 3.0})
     >>> z.by_rank[-1], z.by_rank[:2].to_list(), len(z.by_rank)
     ((8, 5.0), [(7, 1.0), (9, 3.0)], 3)

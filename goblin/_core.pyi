@@ -16,6 +16,9 @@ _Array = NDArray[Any]
 _Mode = Literal["set", "nx", "xx", "gt", "lt", "xx_gt", "xx_lt"]
 _WholeRank = Literal["ordinal", "min", "max", "dense"]
 
+_WALK_STATE: int
+_WALK_ROOM: int
+
 @disjoint_base
 class SortedSet(MutableMapping[_M, float]):
     __hash__: ClassVar[None]  # type: ignore[assignment]

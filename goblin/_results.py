@@ -12,6 +12,7 @@ M = TypeVar("M")
 class Changes(NamedTuple):
     """What `update` did: new members, existing ones with another score, and members now.
 
+    >>> import goblin
     >>> goblin.SortedSet({7: 1.0}).update({7: 2.0, 8: 1.0})
     Changes(added=1, changed=1, total=2)
     """
@@ -28,6 +29,7 @@ class Digest(NamedTuple):
     entries (member int64, score float64, little-endian) in order; `mapping` the sum modulo 2**128
     of each entry's XXH3, in which the order of ties does not matter.
 
+    >>> import goblin
     >>> goblin.SortedSet({7: 1.0}).digest() == goblin.SortedSet({7: 1.0}, member="int32").digest()
     True
     """
@@ -45,6 +47,7 @@ class MemoryReport(NamedTuple):
     `order` the ranking and `pending` its changes to come, `object` the Python object; `total` is
     all of them.
 
+    >>> import goblin
     >>> report = goblin.SortedSet({7: 1.0}).memory()
     >>> report.total == sum(report[:6])
     True
@@ -62,6 +65,7 @@ class MemoryReport(NamedTuple):
     def __str__(self) -> str:
         """The report as a small table.
 
+        >>> import goblin
         >>> print(goblin.SortedSet(range(5000), 1.0).memory())  # doctest: +ELLIPSIS
         pages ... bytes
         ...
@@ -76,6 +80,7 @@ class MemoryReport(NamedTuple):
 class Page(NamedTuple, Generic[M]):
     """One page of a listing, and the cursor for the next: None when nothing is left.
 
+    >>> import goblin
     >>> goblin.SortedSet({7: 1.0, 8: 2.0}).page(2).cursor is None
     True
     """

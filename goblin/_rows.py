@@ -20,6 +20,7 @@ class Rows(Generic[M]):
     from the lowest score) are arrays of shape (len,). Iteration gives (member, score) pairs, `[i]`
     one pair in O(1), a slice other Rows over the same arrays. IndexError outside.
 
+    >>> import goblin
     >>> rows = goblin.SortedSet({7: 1.0, 8: 5.0, 9: 3.0}).top(2)
     >>> rows.members, rows.ranks, rows[0]
     (array([8, 9]), array([2, 1]), (8, 5.0))
@@ -64,6 +65,7 @@ class Rows(Generic[M]):
     def to_list(self) -> list[tuple[M, float]]:
         """List the (member, score) pairs. O(n).
 
+        >>> import goblin
         >>> goblin.SortedSet({7: 1.0, 8: 5.0}).top().to_list()
         [(8, 5.0), (7, 1.0)]
         """
@@ -72,6 +74,7 @@ class Rows(Generic[M]):
     def to_numpy(self) -> tuple[NDArray[Any], NDArray[Any]]:
         """Give the arrays of members and scores, without a copy.
 
+        >>> import goblin
         >>> goblin.SortedSet({7: 1.0, 8: 5.0}).top().to_numpy()
         (array([8, 7]), array([5., 1.]))
         """

@@ -42,7 +42,6 @@ _CLOSED = {
     "none": (True, True),
 }
 _CHUNK = 1 << 20  # rows that go through numpy at a time
-_WALK_ROOM = 4096  # rows that a step of a walk may give
 _SCAN_ROWS = 1024  # the longest top-k that a scan finds about as fast as the order
 
 
@@ -103,6 +102,7 @@ class SortedSet(_core.SortedSet[M]):
     O(1), ordered reads O(log n) and O(1) a row in runs; each method is atomic, bulk calls let other
     threads run, and one that raises has changed nothing.
 
+    >>> import goblin
     >>> z = goblin.SortedSet({7: 1.0, 8: 5.0, 9: 3.0})
     >>> z.increment(7, 10.0)
     11.0
@@ -237,10 +237,10 @@ class SortedSet(_core.SortedSet[M]):
 
     def _chunks(self) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float64]]]:
         """All members and scores in no order; for a set that is held."""
-        state = bytearray(16)
+        state = bytearray(_core._WALK_STATE)
         left = len(self)
         while left:
-            room = min(left, _CHUNK) + _WALK_ROOM
+            room = min(left, _CHUNK) + _core._WALK_ROOM
             members, scores = np.empty(room, np.int64), np.empty(room, np.float64)
             got = self._walk(state, members, scores)
             yield members[:got], scores[:got]
@@ -441,7 +441,7 @@ class SortedSet(_core.SortedSet[M]):
     def _drop(self, ranks: range) -> int:
         """Removes a run of ranks from a held set; most of a large one by keeping the rest."""
         gone = len(ranks)
-        if gone <= max(len(self) // 2, _WALK_ROOM):
+        if gone <= max(len(self) // 2, _core._WALK_ROOM):
             return self._remove(np.require(self._columns(ranks)[0], np.int64), None)
         kept = self._like()
         for part in (range(ranks.start), range(ranks.stop, len(self))):
@@ -655,6 +655,7 @@ class SortedSet(_core.SortedSet[M]):
     def by_rank(self) -> ByRank[M]:
         """The set as a sequence: an int, a slice or an array of ranks gives pairs or Rows.
 
+        >>> import goblin
         >>> goblin.SortedSet({7: 1.0, 8: 5.0}).by_rank[0]
         (7, 1.0)
         """

@@ -17,7 +17,8 @@ void gob_alloc_init(gob_alloc *a);
 void *gob_malloc(gob_alloc *a, size_t size);
 void *gob_calloc(gob_alloc *a, size_t size);
 
-/* old_size is the size p was allocated with; p may be NULL when old_size is 0. On NULL, p stands. */
+/* old_size is the size p was allocated with; p may be NULL when old_size is 0. On NULL, p stands.
+ */
 void *gob_realloc(gob_alloc *a, void *p, size_t old_size, size_t size);
 
 /* p may be NULL when size is 0. */

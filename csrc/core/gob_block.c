@@ -13,7 +13,8 @@ static columns locate(const gob_block *b)
     columns c;
     c.keys = b->data + (b->form == GOB_MIXED ? sizeof(uint64_t) : 0);
     c.members = c.keys + gob_pack_bytes(n - 1, b->key_bits);
-    const uint8_t *end = c.members + gob_pack_bytes(b->form == GOB_MIXED ? n : n - 1, b->member_bits);
+    const uint8_t *end =
+        c.members + gob_pack_bytes(b->form == GOB_MIXED ? n : n - 1, b->member_bits);
     c.bytes = (size_t)(end - (const uint8_t *)b) + GOB_PACK_SLACK;
     return c;
 }

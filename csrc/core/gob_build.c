@@ -154,7 +154,8 @@ static bool ties_peek(build *b, gob_entry *e)
         const bucket *k = &b->buckets[b->code];
         if (b->block < k->count) {
             const gob_child *c = &k->blocks[b->block];
-            *e = b->inside == 0 ? c->first : (gob_entry){c->first.key, b->window.members[b->inside]};
+            *e =
+                b->inside == 0 ? c->first : (gob_entry){c->first.key, b->window.members[b->inside]};
             return true;
         }
         if (b->inside < k->pending) {
@@ -239,7 +240,8 @@ static gob_entry with_digit(gob_entry e, unsigned d, unsigned digit, uint64_t fi
     unsigned shift = 64 - DIGIT_BITS * (d % (DIGITS / 2) + 1);
     uint64_t mask = (UINT64_C(1) << shift) - 1;
     uint64_t *half = d < DIGITS / 2 ? &e.key : &e.member;
-    *half = (*half & ~(mask | UINT64_C(0xFFFF) << shift)) | (uint64_t)digit << shift | (fill & mask);
+    *half =
+        (*half & ~(mask | UINT64_C(0xFFFF) << shift)) | (uint64_t)digit << shift | (fill & mask);
     if (d < DIGITS / 2) {
         e.member = fill;
     }
@@ -275,7 +277,8 @@ static gob_status emit_range(build *b, gob_entry low, gob_entry high)
     return GOB_OK;
 }
 
-static void count_digits(const build *b, gob_entry low, gob_entry high, unsigned d, uint64_t *counts)
+static void count_digits(const build *b, gob_entry low, gob_entry high, unsigned d,
+                         uint64_t *counts)
 {
     int64_t members[GOB_WALK_MAX];
     double scores[GOB_WALK_MAX];

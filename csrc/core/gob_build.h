@@ -5,8 +5,8 @@
 #include "gob_index.h"
 #include "gob_order.h"
 
-/* Fills an initialised, empty order. Needs a fixed buffer and about a quarter of the order's size on
- * top; O(n). On failure the order is empty again. */
+/* Fills an initialised, empty order. Needs a fixed buffer and about a quarter of the order's size
+ * on top; O(n). On failure the order is empty again. */
 gob_status gob_build(gob_order *o, gob_alloc *a, const gob_index *ix);
 
 #endif

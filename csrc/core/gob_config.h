@@ -1,4 +1,5 @@
-/* Every tunable and hard limit of the core, each with its trade-off and the measurement behind it. */
+/* Every tunable and hard limit of the core, each with its trade-off and the measurement behind it.
+ */
 #ifndef GOB_CONFIG_H
 #define GOB_CONFIG_H
 
@@ -34,8 +35,8 @@ enum {
     /* Levels of the order that a path can hold: 64**10 blocks are beyond any memory. */
     GOB_LEVELS_MAX = 12,
 
-    /* Lookups in flight together in a bulk call, between their prefetch and their use: 32 and 64 are
-     * alike, 16 is slower. */
+    /* Lookups in flight together in a bulk call, between their prefetch and their use: 32 and 64
+     * are alike, 16 is slower. */
     GOB_BATCH = 64,
 
     /* Once more than 1/this of the members wait in pending, rebuilding the order is cheaper. */

@@ -1,4 +1,5 @@
-/* Hashing: a seeded mixer for integer members, and XXH3 for digests. The only includer of xxHash. */
+/* Hashing: a seeded mixer for integer members, and XXH3 for digests. The only includer of xxHash.
+ */
 #ifndef GOB_HASH_H
 #define GOB_HASH_H
 

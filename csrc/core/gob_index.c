@@ -48,8 +48,8 @@ double gob_index_get(const gob_index *ix, int64_t member)
 
 /* Moving dense pages out of the table
  *
- * A sketch counts table members by hashed page number; only pages in full buckets get an exact census,
- * and those that are cheaper as pages move. */
+ * A sketch counts table members by hashed page number; only pages in full buckets get an exact
+ * census, and those that are cheaper as pages move. */
 
 typedef struct candidate {
     int64_t number;
@@ -125,7 +125,8 @@ static void find_candidates(const gob_index *ix, gob_alloc *a, candidates *c)
     size_t room = full == 0 ? 0 : power_of_two(full * 16);
     c->at = full == 0 ? NULL : gob_calloc(a, room * sizeof *c->at);
     c->mask = room - 1;
-    for (size_t slot = 0; c->at != NULL && (slot = gob_table_next(t, slot)) != GOB_NO_SLOT; slot++) {
+    for (size_t slot = 0; c->at != NULL && (slot = gob_table_next(t, slot)) != GOB_NO_SLOT;
+         slot++) {
         int64_t number = gob_page_number(gob_table_member(t, slot));
         if (sketch[sketch_bucket(number, size - 1)] < least) {
             continue;
@@ -351,8 +352,8 @@ static gob_status increment(gob_index *ix, gob_alloc *a, int64_t member, double 
     double back;
     GOB_TRY(gob_index_sum(ix, old, by, sum));
     bool created = gob_is_absent(old);
-    bool logged = !created && (gob_narrow(*sum - by, ix->table.score_bytes, &back) != GOB_OK ||
-                               back != old);
+    bool logged =
+        !created && (gob_narrow(*sum - by, ix->table.score_bytes, &back) != GOB_OK || back != old);
     if (logged) {
         GOB_TRY(gob_journal_reserve(j, a));
     }
@@ -442,7 +443,8 @@ GOB_INLINE gob_page_ref *look_ahead(const gob_pages *pages, const gob_table *tab
     return ref;
 }
 
-static void look_ahead_all(const gob_index *ix, const int64_t *members, size_t n, gob_page_ref **refs)
+static void look_ahead_all(const gob_index *ix, const int64_t *members, size_t n,
+                           gob_page_ref **refs)
 {
     for (size_t i = 0; i < n; i++) {
         refs[i] = look_ahead(&ix->pages, &ix->table, members[i]);
@@ -464,7 +466,7 @@ typedef struct bulk {
     gob_journal *journal;
     size_t at;
     double *out;
-    bool *stuck;
+    gob_effects *effects;
 } bulk;
 
 /* A stretch of its inputs, between their look ahead and their writes. */
@@ -491,15 +493,19 @@ static gob_status bulk_one(const bulk *b, gob_page_ref *ref, size_t i, unsigned 
     unsigned position = gob_page_position(b->members[i]);
     double by = b->add.by[i * b->add.step];
     double sum;
-    bool done = ref != NULL && (bump_exception(ix, ref->page, position, by, &sum) ||
-                                bump_code(ref->page, position, small, &sum) ||
-                                create_code(ix, ref->page, position, small, b->journal, b->at + i,
-                                            &sum));
+    uint64_t live = ix->live;
+    bool done =
+        ref != NULL && (bump_exception(ix, ref->page, position, by, &sum) ||
+                        bump_code(ref->page, position, small, &sum) ||
+                        create_code(ix, ref->page, position, small, b->journal, b->at + i, &sum));
     if (!done) {
         double old = gob_index_get(ix, b->members[i]);
         b->journal->done = b->at + i;
         GOB_TRY(increment(ix, b->alloc, b->members[i], by, b->journal, b->at + i, &sum));
-        *b->stuck = *b->stuck || (sum == old && by != 0.0 && isfinite(old));
+        b->effects->changed = b->effects->changed || sum != old;
+        b->effects->stuck = b->effects->stuck || (sum == old && by != 0.0 && isfinite(old));
+    } else {
+        b->effects->changed = b->effects->changed || by != 0.0 || ix->live != live;
     }
     if (b->out != NULL) {
         b->out[i] = sum;
@@ -526,13 +532,13 @@ static gob_status bulk_mixed(const bulk *b, size_t n)
 /* One small integer added to every input: counting, the work this container is for.
  *
  * Batches pass through a pipeline of three: codes are loaded for the next, plain codes written in
- * this one, and what those left over done in the one before, whose exceptions are loaded by now. This
- * keeps the order of any one member's inputs, which matters for the journal: once one of them is left
- * over, so is every later one until it is done. */
+ * this one, and what those left over done in the one before, whose exceptions are loaded by now.
+ * This keeps the order of any one member's inputs, which matters for the journal: once one of them
+ * is left over, so is every later one until it is done. */
 
 /* Adds to all inputs of a batch that are plain codes, without a branch that depends on scores (it
- * would be mispredicted about as often as it is taken), and lists the others. The look ahead for the
- * next batch is woven in, so that loads and arithmetic overlap. */
+ * would be mispredicted about as often as it is taken), and lists the others. The look ahead for
+ * the next batch is woven in, so that loads and arithmetic overlap. */
 static void bulk_codes(const bulk *b, batch *t, batch *next, unsigned small)
 {
     const gob_pages pages = b->ix->pages; /* in registers: stores to codes may alias anything */
@@ -558,6 +564,7 @@ static void bulk_codes(const bulk *b, batch *t, batch *next, unsigned small)
         count += over;
     }
     t->count = count;
+    b->effects->changed = b->effects->changed || (small != 0 && count < t->n);
 }
 
 /* Starts the loads of the exceptions that the inputs left over may be. */
@@ -585,8 +592,8 @@ static void bulk_uncodes(const bulk *b, const batch *t, size_t from, double by)
         if (!over && i >= from) {
             int64_t member = b->members[t->start + i];
             double old;
-            gob_status status = gob_index_put(b->ix, b->alloc, member,
-                                              gob_index_get(b->ix, member) - by, &old);
+            gob_status status =
+                gob_index_put(b->ix, b->alloc, member, gob_index_get(b->ix, member) - by, &old);
             GOB_ASSERT(status == GOB_OK); /* a plain code stays one */
             (void)status;
         }
@@ -637,10 +644,10 @@ static gob_status bulk_alike(const bulk *b, size_t n, unsigned small)
 }
 
 gob_status gob_index_increment_many(gob_index *ix, gob_alloc *a, const int64_t *members,
-                                    gob_addends add, size_t n, gob_journal *j, size_t at, double *out,
-                                    bool *stuck)
+                                    gob_addends add, size_t n, gob_journal *j, size_t at,
+                                    double *out, gob_effects *effects)
 {
-    bulk b = {ix, a, members, add, j, at, out, stuck};
+    bulk b = {ix, a, members, add, j, at, out, effects};
     unsigned small = small_addend(add.by[0]);
     if (add.step == 0 && out == NULL && small <= 0xFD) {
         GOB_TRY(bulk_alike(&b, n, small));

@@ -1,8 +1,8 @@
 /* The index: member -> score, the truth of a sorted set.
  *
- * Members start in the table. When the table is about to grow, pages that hold enough of its members
- * to be cheaper as pages move out; a page that empties moves back. If a page exists, all members of
- * its range are in it. */
+ * Members start in the table. When the table is about to grow, pages that hold enough of its
+ * members to be cheaper as pages move out; a page that empties moves back. If a page exists, all
+ * members of its range are in it. */
 #ifndef GOB_INDEX_H
 #define GOB_INDEX_H
 
@@ -41,19 +41,24 @@ typedef struct gob_addends {
 /* old + by as the layout stores it. GOB_NAN, GOB_RANGE. */
 gob_status gob_index_sum(const gob_index *ix, double old, double by, double *sum);
 
-/* Adds to n members in input order, input i journalled as `at + i`; out, if any, gets the new scores.
- * *stuck becomes true where an increment changed nothing. Stops at the first failure, everything
- * before it done and journalled. */
+/* What a bulk increment did; both only ever become true. */
+typedef struct gob_effects {
+    bool changed; /* some score, or a member was created */
+    bool stuck;   /* some finite score was too large for its addend to change it */
+} gob_effects;
+
+/* Adds to n members in input order, input i journalled as `at + i`; out, if any, gets the new
+ * scores. Stops at the first failure, everything before it done and journalled. */
 gob_status gob_index_increment_many(gob_index *ix, gob_alloc *a, const int64_t *members,
-                                    gob_addends add, size_t n, gob_journal *j, size_t at, double *out,
-                                    bool *stuck);
+                                    gob_addends add, size_t n, gob_journal *j, size_t at,
+                                    double *out, gob_effects *effects);
 
 /* The scores of n members, `missing` where absent. */
 void gob_index_get_many(const gob_index *ix, const int64_t *members, size_t n, double missing,
                         double *out);
 
-/* Bulk calls: between begin and end nothing shrinks, so whatever they created or overwrote can be put
- * back without allocating. */
+/* Bulk calls: between begin and end nothing shrinks, so whatever they created or overwrote can be
+ * put back without allocating. */
 void gob_index_begin(gob_index *ix);
 void gob_index_end(gob_index *ix, gob_alloc *a);
 

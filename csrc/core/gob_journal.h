@@ -1,5 +1,5 @@
-/* The undo journal of a bulk call: one bit per input that created its member, and the old score where
- * arithmetic cannot bring it back. Increments of integers, the common case, log nothing. */
+/* The undo journal of a bulk call: one bit per input that created its member, and the old score
+ * where arithmetic cannot bring it back. Increments of integers, the common case, log nothing. */
 #ifndef GOB_JOURNAL_H
 #define GOB_JOURNAL_H
 
@@ -18,6 +18,7 @@ typedef struct gob_journal {
     gob_undo *log; /* ascending by `at` */
     size_t logged;
     size_t capacity;
+    uint64_t stamp; /* of the set before the call */
 } gob_journal;
 
 gob_status gob_journal_init(gob_journal *j, gob_alloc *a, size_t inputs);

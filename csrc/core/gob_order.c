@@ -79,7 +79,8 @@ void gob_order_free(gob_order *o, gob_alloc *a)
     o->count = 0;
 }
 
-/* The child of n that e belongs to: the last one whose first entry is not above e, else the first. */
+/* The child of n that e belongs to: the last one whose first entry is not above e, else the first.
+ */
 static unsigned route(const gob_node *n, gob_entry e)
 {
     unsigned low = 0;
@@ -512,8 +513,7 @@ static gob_status flush(gob_builder *b)
     if (b->count == 0) {
         return GOB_OK;
     }
-    gob_block *block =
-        gob_block_encode(b->alloc, b->order->layout, b->keys, b->members, b->count);
+    gob_block *block = gob_block_encode(b->alloc, b->order->layout, b->keys, b->members, b->count);
     if (block == NULL) {
         return GOB_NOMEM;
     }

@@ -1,7 +1,8 @@
 /* The order: a counted B+ tree of packed blocks, every (key, member) of a set in ascending order.
  *
- * It is derived from the index, so it never has to survive a failed allocation: a call that returns
- * GOB_NOMEM leaves a tree that can only be freed, and the owner drops and later rebuilds it. */
+ * It is derived from the index, so it never has to survive a failed allocation: gob_order_apply
+ * that returns GOB_NOMEM leaves a tree that can only be freed, and the owner drops and later
+ * rebuilds it. */
 #ifndef GOB_ORDER_H
 #define GOB_ORDER_H
 
@@ -32,7 +33,8 @@ uint64_t gob_order_lower_bound(const gob_order *o, gob_entry e);
 /* The entry at rank < count. O(log n). */
 gob_entry gob_order_select(const gob_order *o, uint64_t rank);
 
-/* One decoded block, for scans in either direction: each step reads the window that holds the rank. */
+/* One decoded block, for scans in either direction: each step reads the window that holds the rank.
+ */
 typedef struct gob_window {
     uint64_t first_rank;
     size_t count;
@@ -42,7 +44,8 @@ typedef struct gob_window {
 
 void gob_order_read(const gob_order *o, uint64_t rank, gob_window *w);
 
-/* One change of an ascending batch; an entry that is removed is present, one that is not, absent. */
+/* One change of an ascending batch; an entry that is removed is present, one that is not, absent.
+ */
 typedef struct gob_change {
     gob_entry entry;
     bool remove;
@@ -69,7 +72,7 @@ gob_status gob_builder_finish(gob_builder *b);
 /* Gives back everything of a build that failed. */
 void gob_builder_abandon(gob_builder *b);
 
-/* Packs blocks and nodes full again. */
+/* Packs blocks and nodes full again. Here GOB_NOMEM changes nothing. */
 gob_status gob_order_optimize(gob_order *o, gob_alloc *a);
 
 /* Every invariant; on false, *why says which. */

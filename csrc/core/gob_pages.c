@@ -50,7 +50,8 @@ static size_t codes_bytes(unsigned width)
 
 size_t gob_page_bytes(const gob_pages *p, const gob_page *page)
 {
-    return offsetof(gob_page, codes) + codes_bytes(page->width) + gob_patch_bytes(p->kind, page->patch.capacity);
+    return offsetof(gob_page, codes) + codes_bytes(page->width) +
+           gob_patch_bytes(p->kind, page->patch.capacity);
 }
 
 static void page_free(const gob_pages *p, gob_alloc *a, gob_page *page)
@@ -84,8 +85,10 @@ void gob_page_census_add(gob_page_census *c, double score)
 
 unsigned gob_pages_best(const gob_pages *p, const gob_page_census *c, size_t *bytes)
 {
-    size_t one = codes_bytes(1) + gob_patch_bytes(p->kind, gob_patch_capacity(c->total - c->narrow1, false));
-    size_t two = codes_bytes(2) + gob_patch_bytes(p->kind, gob_patch_capacity(c->total - c->narrow2, false));
+    size_t one =
+        codes_bytes(1) + gob_patch_bytes(p->kind, gob_patch_capacity(c->total - c->narrow1, false));
+    size_t two =
+        codes_bytes(2) + gob_patch_bytes(p->kind, gob_patch_capacity(c->total - c->narrow2, false));
     size_t full = codes_bytes(p->kind.score_bytes);
     unsigned width = one <= two ? 1 : 2;
     size_t least = one <= two ? one : two;
@@ -146,7 +149,8 @@ static void page_set(const gob_pages *p, gob_page *page, unsigned position, doub
     page->live = (uint16_t)(page->live + (old > max + 1));
     store_code(page, position, code);
     if (code > max && patched) {
-        gob_score_store(gob_patch_find(&page->patch, p->kind, position), p->kind.score_bytes, score);
+        gob_score_store(gob_patch_find(&page->patch, p->kind, position), p->kind.score_bytes,
+                        score);
     } else if (code > max) {
         gob_patch_insert(&page->patch, p->kind, position, score);
     } else if (patched) {
@@ -180,8 +184,8 @@ static gob_status recode(const gob_pages *p, gob_alloc *a, gob_page_ref *ref, un
     return GOB_OK;
 }
 
-/* A census of a narrow page as far as widening it is concerned: its codes are known to be narrow, so
- * only its exceptions are looked at. */
+/* A census of a narrow page as far as widening it is concerned: its codes are known to be narrow,
+ * so only its exceptions are looked at. */
 static gob_page_census growth_census(const gob_pages *p, const gob_page *page)
 {
     unsigned plain = (unsigned)page->live - page->patch.count;
@@ -195,7 +199,8 @@ static gob_page_census growth_census(const gob_pages *p, const gob_page *page)
     return c;
 }
 
-/* Makes room for one more exception: by a larger patch, or by wider codes where those are cheaper. */
+/* Makes room for one more exception: by a larger patch, or by wider codes where those are cheaper.
+ */
 static gob_status make_room(const gob_pages *p, gob_alloc *a, gob_page_ref *ref, double score)
 {
     gob_page_census c = growth_census(p, ref->page);
@@ -218,7 +223,8 @@ gob_status gob_page_put(gob_pages *p, gob_alloc *a, gob_page_ref *ref, unsigned 
 {
     const gob_page *page = ref->page;
     if (is_narrow(page) && code_of(score, code_max(page->width)) > code_max(page->width) &&
-        load_code(page, position) != code_max(page->width) + 1 && !gob_patch_has_room(&page->patch)) {
+        load_code(page, position) != code_max(page->width) + 1 &&
+        !gob_patch_has_room(&page->patch)) {
         GOB_TRY(make_room(p, a, ref, score));
     }
     page_set(p, ref->page, position, score);
@@ -449,7 +455,8 @@ bool gob_pages_validate(const gob_pages *p, const char **why)
         if (p->dir[at].page != NULL) {
             GOB_DEMAND(gob_pages_find(p, gob_ref_number(&p->dir[at])) == &p->dir[at],
                        "pages: page not found at its place");
-            GOB_DEMAND(gob_ref_width(&p->dir[at]) == p->dir[at].page->width, "pages: width of a ref");
+            GOB_DEMAND(gob_ref_width(&p->dir[at]) == p->dir[at].page->width,
+                       "pages: width of a ref");
             if (!validate_page(p, p->dir[at].page, why)) {
                 return false;
             }

@@ -1,8 +1,8 @@
 /* Pages: the dense part of an index of integer members.
  *
- * The member space is cut into pages of GOB_PAGE_IDS ids. A page is an array of codes, one per id, 1
- * or 2 bytes wide while most of its scores are small non-negative integers, else as wide as a score.
- * All ones mean "absent"; in the narrow widths the code below that means "look in the page's
+ * The member space is cut into pages of GOB_PAGE_IDS ids. A page is an array of codes, one per id,
+ * 1 or 2 bytes wide while most of its scores are small non-negative integers, else as wide as a
+ * score. All ones mean "absent"; in the narrow widths the code below that means "look in the page's
  * exceptions", a small open-addressing table of position -> score (the patched coding of the
  * compression literature). A directory hashes page numbers, so any 64-bit id works. */
 #ifndef GOB_PAGES_H
@@ -23,8 +23,8 @@ typedef struct gob_page {
 } gob_page;
 
 /* A place of the directory; page is NULL where it is free. The tag is the page's number above
- * GOB_PAGE_BITS bits of its code width, so that a plain code is reached without a look at the page's
- * head (a tenth of the time of a bulk increment at 8 M members). */
+ * GOB_PAGE_BITS bits of its code width, so that a plain code is reached without a look at the
+ * page's head (a tenth of the time of a bulk increment at 8 M members). */
 typedef struct gob_page_ref {
     uint64_t tag;
     gob_page *page;

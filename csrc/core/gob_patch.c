@@ -129,8 +129,8 @@ gob_status gob_patch_resize(gob_patch *patch, gob_alloc *a, gob_patch_kind kind,
         int position = gob_patch_position(patch, kind, place);
         if (position >= 0) {
             const uint8_t *group = group_at(patch, kind, place / GOB_PATCH_GROUP);
-            const uint8_t *score = group + 2 * GOB_PATCH_GROUP +
-                                   place % GOB_PATCH_GROUP * (size_t)kind.score_bytes;
+            const uint8_t *score =
+                group + 2 * GOB_PATCH_GROUP + place % GOB_PATCH_GROUP * (size_t)kind.score_bytes;
             gob_patch_insert(&moved, kind, (unsigned)position,
                              gob_score_load(score, kind.score_bytes));
         }

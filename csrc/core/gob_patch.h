@@ -1,7 +1,8 @@
 /* A patch: the exceptions of a page, position -> score.
  *
  * Open addressing in groups of eight: eight positions, compared at once, then their eight scores. A
- * position lies in its home group or in a later one that the groups between, all full, send it to. */
+ * position lies in its home group or in a later one that the groups between, all full, send it to.
+ */
 #ifndef GOB_PATCH_H
 #define GOB_PATCH_H
 

@@ -30,8 +30,8 @@ GOB_INLINE double gob_bits_double(uint64_t bits)
     return v;
 }
 
-/* Order-preserving: 2**63 plus or minus the magnitude's bits. Unlike the usual flip of all bits, this
- * keeps the trailing zeros of negative scores, which the blocks shift out. */
+/* Order-preserving: 2**63 plus or minus the magnitude's bits. Unlike the usual flip of all bits,
+ * this keeps the trailing zeros of negative scores, which the blocks shift out. */
 GOB_INLINE uint64_t gob_key(double score)
 {
     uint64_t bits = gob_double_bits(score);

@@ -1,8 +1,8 @@
 /* The exact sum of any doubles, rounded once: the same total whatever the order of the terms.
  *
- * A fixed-point accumulator over the whole range of binary64, in 32-bit digits kept in 64-bit words so
- * that carries are settled only now and then. As math.fsum, but without its temporary list, and an
- * intermediate overflow is no error. */
+ * A fixed-point accumulator over the whole range of binary64, in 32-bit digits kept in 64-bit words
+ * so that carries are settled only now and then. As math.fsum, but without its temporary list, and
+ * an intermediate overflow is no error. */
 #ifndef GOB_SUM_H
 #define GOB_SUM_H
 

@@ -31,11 +31,13 @@ static size_t bytes_for(const gob_table *t, size_t capacity)
     return groups * GOB_GROUP + capacity * ((size_t)t->member_bytes + t->score_bytes);
 }
 
-/* How many slots may be full or deleted. A single group may fill up: its probe ends all the same. */
+/* How many slots may be full or deleted. A single group may fill up: its probe ends all the same.
+ */
 static size_t limit_of(size_t capacity)
 {
-    return capacity <= GOB_GROUP ? capacity : capacity / 64 * GOB_TABLE_FULL +
-                                                  capacity % 64 * GOB_TABLE_FULL / 64;
+    return capacity <= GOB_GROUP
+               ? capacity
+               : capacity / 64 * GOB_TABLE_FULL + capacity % 64 * GOB_TABLE_FULL / 64;
 }
 
 void gob_table_init(gob_table *t, unsigned member_bytes, unsigned score_bytes, uint64_t seed)
@@ -130,8 +132,7 @@ void gob_table_erase(gob_table *t, size_t slot)
     /* A probe passes through a group only while it has no empty byte, so a group that has one stays
      * an end of probes; and a single group is never passed through. */
     const uint8_t *ctrl = t->ctrl + slot / GOB_GROUP * GOB_GROUP;
-    bool ends = gob_table_groups(t) == 1 ||
-                gob_group_match(ctrl, EMPTY, (gob_simd)t->simd) != 0;
+    bool ends = gob_table_groups(t) == 1 || gob_group_match(ctrl, EMPTY, (gob_simd)t->simd) != 0;
     t->ctrl[slot] = ends ? EMPTY : DELETED;
     t->dead += !ends;
     t->live--;

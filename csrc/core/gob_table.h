@@ -1,9 +1,9 @@
 /* A Swiss table: integer member -> score.
  *
  * Groups of 16 control bytes are probed at once; each slot holds member and score side by side. The
- * number of groups is arbitrary and the home group is a multiply-shift of the hash, so a table grows
- * by a fraction and a rehash streams through both tables in order. Tables of up to one group may own
- * fewer slots than control bytes. */
+ * number of groups is arbitrary and the home group is a multiply-shift of the hash, so a table
+ * grows by a fraction and a rehash streams through both tables in order. Tables of up to one group
+ * may own fewer slots than control bytes. */
 #ifndef GOB_TABLE_H
 #define GOB_TABLE_H
 

@@ -69,7 +69,8 @@ static gob_status reserve_pending(gob_zset *z)
 static void touch(gob_zset *z, int64_t member)
 {
     z->scans = 0;
-    if (z->order == NULL || (z->pending != NULL && gob_table_find(z->pending, member) != GOB_NO_SLOT)) {
+    if (z->order == NULL ||
+        (z->pending != NULL && gob_table_find(z->pending, member) != GOB_NO_SLOT)) {
         return;
     }
     if (reserve_pending(z) != GOB_OK) {
@@ -284,6 +285,7 @@ double gob_zset_remove(gob_zset *z, int64_t member)
 gob_status gob_zset_begin(gob_zset *z, gob_journal *j, size_t inputs)
 {
     GOB_TRY(gob_journal_init(j, &z->alloc, inputs));
+    j->stamp = z->stamp;
     gob_index_begin(&z->index);
     return GOB_OK;
 }
@@ -311,17 +313,20 @@ gob_status gob_zset_update_step(gob_zset *z, gob_journal *j, gob_inputs in, size
     return GOB_OK;
 }
 
-gob_status gob_zset_increment_step(gob_zset *z, gob_journal *j, gob_inputs in, size_t from, size_t n,
-                                   double *out)
+gob_status gob_zset_increment_step(gob_zset *z, gob_journal *j, gob_inputs in, size_t from,
+                                   size_t n, double *out)
 {
-    z->stamp++;
     for (size_t i = from; z->order != NULL && i < from + n; i++) {
         touch(z, in.members[i]);
     }
-    z->scans = 0;
     gob_addends add = {in.scores.by + from * in.scores.step, in.scores.step};
-    return gob_index_increment_many(&z->index, &z->alloc, in.members + from, add, n, j, from,
-                                    out == NULL ? NULL : out + from, &z->stuck);
+    gob_effects effects = {.stuck = z->stuck};
+    gob_status status = gob_index_increment_many(&z->index, &z->alloc, in.members + from, add, n, j,
+                                                 from, out == NULL ? NULL : out + from, &effects);
+    z->stuck = effects.stuck;
+    z->stamp += effects.changed;
+    z->scans = effects.changed ? 0 : z->scans;
+    return status;
 }
 
 gob_status gob_zset_remove_step(gob_zset *z, gob_journal *j, gob_inputs in, size_t from, size_t n,
@@ -382,8 +387,8 @@ static void restore_scores(gob_zset *z, gob_journal *j, gob_inputs in, gob_verb 
         if (logged) {
             restore(z, in.members[i], j->log[j->logged].old);
         } else if (verb == GOB_INCREMENT &&
-                   gob_narrow(score - in.scores.by[i * in.scores.step],
-                              z->index.table.score_bytes, &back) == GOB_OK) {
+                   gob_narrow(score - in.scores.by[i * in.scores.step], z->index.table.score_bytes,
+                              &back) == GOB_OK) {
             restore(z, in.members[i], back);
         }
     }
@@ -391,12 +396,12 @@ static void restore_scores(gob_zset *z, gob_journal *j, gob_inputs in, gob_verb 
 
 void gob_zset_rollback(gob_zset *z, gob_journal *j, gob_inputs in, gob_verb verb)
 {
+    z->stamp = j->stamp; /* iterators go on: everything will be as it was */
     uncreate(z, j, in);
     gob_index_dissolve_young(&z->index, &z->alloc);
     restore_scores(z, j, in, verb);
     gob_journal_free(j, &z->alloc);
     gob_index_end(&z->index, &z->alloc);
-    z->stamp++;
     settle(z);
 }
 

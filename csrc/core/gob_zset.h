@@ -1,9 +1,9 @@
 /* A sorted set: the index, the order, and the changes that the order does not know yet.
  *
- * Every write ends in the index. The order is built at the first ordered read and then kept: a write
- * notes the member and the score that the order still has for it in `pending`, and the next ordered
- * read applies the pending changes as one sorted batch. Losing the order costs time, never an answer,
- * so a failed allocation there drops it. */
+ * Every write ends in the index. The order is built at the first ordered read and then kept: a
+ * write notes the member and the score that the order still has for it in `pending`, and the next
+ * ordered read applies the pending changes as one sorted batch. Losing the order costs time, never
+ * an answer, so a failed allocation there drops it. */
 #ifndef GOB_ZSET_H
 #define GOB_ZSET_H
 
@@ -13,9 +13,10 @@
 typedef struct gob_zset {
     gob_alloc alloc;
     gob_index index;
-    gob_table *pending; /* member -> score in the order, NaN for "not there"; NULL: nothing pending */
-    gob_order *order;   /* NULL until an ordered read needs it */
-    uint64_t stamp;     /* changes whenever a member or a score does */
+    gob_table
+        *pending;     /* member -> score in the order, NaN for "not there"; NULL: nothing pending */
+    gob_order *order; /* NULL until an ordered read needs it */
+    uint64_t stamp;   /* changes whenever a member or a score does */
     float merge_exponent;
     bool compress;
     bool stuck;    /* some increment could not change a score */
@@ -27,7 +28,8 @@ void gob_zset_init(gob_zset *z, gob_layout layout, float merge_exponent, uint64_
 /* Gives all memory back; the set is then empty and usable. */
 void gob_zset_clear(gob_zset *z);
 
-/* An initialised, empty dst of the same layout becomes a copy of src, in a table of its own seed. */
+/* An initialised, empty dst of the same layout becomes a copy of src, in a table of its own seed.
+ */
 gob_status gob_zset_copy(gob_zset *dst, const gob_zset *src);
 
 /* Exchanges the contents of two sets of one layout. */
@@ -56,7 +58,8 @@ typedef struct gob_changes {
     uint64_t changed; /* writes that gave an existing member another score */
 } gob_changes;
 
-/* Single members. Scores are narrowed to the layout: GOB_NAN, GOB_RANGE. On failure nothing changed. */
+/* Single members. Scores are narrowed to the layout: GOB_NAN, GOB_RANGE. On failure nothing
+ * changed. */
 double gob_zset_score(const gob_zset *z, int64_t member); /* GOB_ABSENT where there is none */
 gob_status gob_zset_add(gob_zset *z, int64_t member, double score, gob_mode mode,
                         gob_changes *changes);
@@ -65,9 +68,9 @@ double gob_zset_remove(gob_zset *z, int64_t member); /* the old score or GOB_ABS
 
 /* Bulk calls
  *
- * begin; then steps over consecutive stretches of the same input, in order, with anything in between
- * that leaves the set alone; then commit, or rollback with the same input, after which the set is as
- * it was before begin. A step that fails must be followed by rollback. */
+ * begin; then steps over consecutive stretches of the same input, in order, with anything in
+ * between that leaves the set alone; then commit, or rollback with the same input, after which the
+ * set is as it was before begin. A step that fails must be followed by rollback. */
 
 gob_status gob_zset_begin(gob_zset *z, gob_journal *j, size_t inputs);
 
@@ -81,8 +84,8 @@ typedef struct gob_inputs {
 gob_status gob_zset_update_step(gob_zset *z, gob_journal *j, gob_inputs in, size_t from, size_t n,
                                 gob_mode mode, gob_changes *changes);
 /* out[i], if any, gets the score after input i. */
-gob_status gob_zset_increment_step(gob_zset *z, gob_journal *j, gob_inputs in, size_t from, size_t n,
-                                   double *out);
+gob_status gob_zset_increment_step(gob_zset *z, gob_journal *j, gob_inputs in, size_t from,
+                                   size_t n, double *out);
 /* *removed grows by the members that were there. */
 gob_status gob_zset_remove_step(gob_zset *z, gob_journal *j, gob_inputs in, size_t from, size_t n,
                                 uint64_t *removed);

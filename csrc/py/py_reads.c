@@ -368,8 +368,8 @@ static gob_status walk_stretch(void *context, size_t from, size_t n)
     return GOB_OK;
 }
 
-/* _walk(state, members, scores) -> rows filled, in no order; 0 at the end. state: 16 zero bytes at
- * first; members int64 and scores float64 with room for 4096 rows at least. */
+/* _walk(state, members, scores) -> rows filled, in no order; 0 at the end. state: _WALK_STATE zero
+ * bytes at first; members int64 and scores float64 with room for _WALK_ROOM rows at least. */
 PyObject *gob_reads_walk(gob_sortedset *self, PyObject *args)
 {
     Py_buffer state, members, scores;

@@ -263,5 +263,10 @@ int gob_add_sortedset(PyObject *module)
 {
     gob_module_state *state = PyModule_GetState(module);
     state->sortedset_type = (PyTypeObject *)PyType_FromModuleAndSpec(module, &spec, NULL);
+    /* What a caller of _walk has to provide. */
+    if (PyModule_AddIntConstant(module, "_WALK_STATE", (long)sizeof(gob_walk)) < 0 ||
+        PyModule_AddIntConstant(module, "_WALK_ROOM", GOB_WALK_MAX) < 0) {
+        return -1;
+    }
     return state->sortedset_type == NULL ? -1 : PyModule_AddType(module, state->sortedset_type);
 }

@@ -24,7 +24,8 @@ int gob_simd_from_name(const char *name)
 gob_simd gob_cpu_best(void)
 {
 #if defined(__x86_64__)
-    /* The builtin asks CPUID and XGETBV: the processor has it and the system saves the registers. */
+    /* The builtin asks CPUID and XGETBV: the processor has it and the system saves the registers.
+     */
     return __builtin_cpu_supports("avx2") ? GOB_AVX2 : GOB_SSE2;
 #else
     return GOB_SCALAR;

@@ -76,8 +76,8 @@ static bool order_matches(gob_zset *z, const model *m, uint64_t *rng)
         }
         uint64_t rank = 0;
         for (size_t other = 0; other < IDS; other++) {
-            rank += m->score[other] < m->score[id] ||
-                    (m->score[other] == m->score[id] && other < id);
+            rank +=
+                m->score[other] < m->score[id] || (m->score[other] == m->score[id] && other < id);
         }
         gob_entry e = gob_zset_entry(member_of(m, id), m->score[id]);
         gob_entry got = gob_order_select(z->order, rank);
@@ -125,8 +125,7 @@ static void bulk(gob_zset *z, model *m, uint64_t *rng, bool undo)
     }
     for (size_t from = 0; from < n && status == GOB_OK; from += 1000) {
         size_t step = n - from < 1000 ? n - from : 1000;
-        status = verb == GOB_UPDATE
-                     ? gob_zset_update_step(z, &j, in, from, step, GOB_SET, &changes)
+        status = verb == GOB_UPDATE ? gob_zset_update_step(z, &j, in, from, step, GOB_SET, &changes)
                  : verb == GOB_INCREMENT ? gob_zset_increment_step(z, &j, in, from, step, NULL)
                                          : gob_zset_remove_step(z, &j, in, from, step, &removed);
     }
@@ -162,7 +161,8 @@ static void single(gob_zset *z, model *m, uint64_t *rng)
     }
 }
 
-static void run(gob_layout layout, int64_t base, int64_t stride, float merge_exponent, uint64_t seed)
+static void run(gob_layout layout, int64_t base, int64_t stride, float merge_exponent,
+                uint64_t seed)
 {
     static model m;
     uint64_t rng = seed;

@@ -9,7 +9,7 @@ import numpy as np
 from hypothesis import strategies as st
 from model.layouts import Layout
 
-PAGE = 4096
+PAGE = 16_384
 PAGE_BORDERS = [page * PAGE + off for page in (-2, -1, 0, 1, 2, 8) for off in (-2, -1, 0, 1, 2)]
 ENDS = [power * sign + off for power in (2**31, 2**32, 2**40, 2**62, 2**63) for sign in (-1, 1)
         for off in (-1, 0, 1)]  # fmt: skip
@@ -94,12 +94,12 @@ class Run(NamedTuple):
 
 
 def runs(layout: Layout) -> st.SearchStrategy[Run]:
-    """Runs that fill leaves (256, 512) and pages (4096), dense, thinned or far apart."""
-    sizes = [1, 64, 65, 255, 256, 257, 300, 511, 512, 513, 1100, 4095, 4096, 4097, 6000]
+    """Runs that fill blocks (256) and make pages (of 16,384 ids, from about 1,600 members on)."""
+    sizes = [1, 64, 65, 255, 256, 257, 300, 511, 512, 513, 1100, 1600, 2400, 4000, 6000]
     return st.builds(
         Run,
         start=st.one_of(st.integers(-5000, 5000), st.sampled_from(PAGE_BORDERS), members(layout)),
         count=st.sampled_from(sizes),
-        step=st.sampled_from([1, 1, 1, 2, 3, 17, 4096, 99991]),
+        step=st.sampled_from([1, 1, 1, 2, 3, 17, 16_384, 99991]),
         pattern=st.sampled_from(["ties", "small", "code ends", "ramp", "halves", "random"]),
     )

@@ -49,7 +49,7 @@ def test_getsizeof_covers_the_structures(make: Any) -> None:
 
 def test_dense_members_live_in_pages_and_sparse_ones_in_the_table(make: Any) -> None:
     dense, sparse = make(DENSE, 1.0), make(SPARSE, 1.0)
-    assert dense._structure()["pages"] >= len(DENSE) // 4096
+    assert dense._structure()["pages"] >= len(DENSE) // 16_384
     assert sparse._structure()["table_members"] == len(sparse)
     assert dense.memory().per_member < 4
     dense._validate()
