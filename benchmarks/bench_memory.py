@@ -56,9 +56,12 @@ def add_small(report: Report) -> None:
     three = SortedSet(dict.fromkeys([0, 2**40, 2**62], 1.0))
     three.rank(0)
     report.figure("three members 0, 2**40, 2**62", three.memory().total, 2047, "bytes")
-    ten = SortedSet({1000 * i: float(i * i) for i in range(10)})
-    ten.rank(0)
-    report.figure("a ten-member set with its object", ten.memory().total, 400, "bytes")
+    for member, score in LAYOUTS[0], LAYOUTS[-1]:
+        ten = SortedSet({1000 * i: float(i * i) for i in range(10)}, member=member, score=score)
+        name = f"ten members with the object, {ten.layout}"
+        report.figure(f"{name}, as loaded", ten.memory().total, 400, "bytes")
+        ten.rank(0)
+        report.figure(f"{name}, after a rank", ten.memory().total, 400, "bytes")
 
 
 def label(shape: str, members: int) -> str:
