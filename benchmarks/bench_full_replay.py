@@ -49,8 +49,8 @@ def replay(members: int) -> dict[str, Any]:
         events += len(ids)
     counted = time.perf_counter()
     index = z.memory().per_member
-    z.optimize()
     first = z.by_rank[0]
+    z.optimize()
     done = time.perf_counter()
     resident, peak = rss(), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
     verify(z, first, events)
