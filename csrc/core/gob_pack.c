@@ -6,8 +6,8 @@ void gob_pack(uint8_t *out, const uint64_t *values, size_t n, unsigned bits)
     if (bits == 64) {
         memcpy(out, values, bytes);
     } else {
-        /* Each step stores the whole word that it is filling, over the slack at the end too; a branch
-         * on full words would be mispredicted. */
+        /* Each step stores the whole word that it is filling, over the slack at the end too; a
+         * branch on full words would be mispredicted. */
         uint64_t word = 0;
         unsigned filled = 0;
         uint8_t *at = out;

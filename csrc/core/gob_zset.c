@@ -2,6 +2,7 @@
 
 #include "gob_build.h"
 #include "gob_check.h"
+#include "gob_increment.h"
 #include "gob_sort.h"
 #include "gob_sum.h"
 
@@ -295,7 +296,7 @@ gob_status gob_zset_update_step(gob_zset *z, gob_journal *j, gob_inputs in, size
 {
     for (size_t i = from; i < from + n; i++, j->done = i) {
         double score;
-        GOB_TRY(gob_narrow(in.scores.by[i * in.scores.step], z->index.table.score_bytes, &score));
+        GOB_TRY(gob_narrow(in.scores.at[i * in.scores.step], z->index.table.score_bytes, &score));
         double old = gob_index_get(&z->index, in.members[i]);
         if (old == score || !admits(mode, old, score)) {
             continue;
@@ -319,10 +320,10 @@ gob_status gob_zset_increment_step(gob_zset *z, gob_journal *j, gob_inputs in, s
     for (size_t i = from; z->order != NULL && i < from + n; i++) {
         touch(z, in.members[i]);
     }
-    gob_addends add = {in.scores.by + from * in.scores.step, in.scores.step};
+    gob_column by = {in.scores.at + from * in.scores.step, in.scores.step};
     gob_effects effects = {.stuck = z->stuck};
-    gob_status status = gob_index_increment_many(&z->index, &z->alloc, in.members + from, add, n, j,
-                                                 from, out == NULL ? NULL : out + from, &effects);
+    gob_status status = gob_increment_many(&z->index, &z->alloc, in.members + from, by, n, j, from,
+                                           out == NULL ? NULL : out + from, &effects);
     z->stuck = effects.stuck;
     z->stamp += effects.changed;
     z->scans = effects.changed ? 0 : z->scans;
@@ -387,7 +388,7 @@ static void restore_scores(gob_zset *z, gob_journal *j, gob_inputs in, gob_verb 
         if (logged) {
             restore(z, in.members[i], j->log[j->logged].old);
         } else if (verb == GOB_INCREMENT &&
-                   gob_narrow(score - in.scores.by[i * in.scores.step], z->index.table.score_bytes,
+                   gob_narrow(score - in.scores.at[i * in.scores.step], z->index.table.score_bytes,
                               &back) == GOB_OK) {
             restore(z, in.members[i], back);
         }

@@ -19,7 +19,7 @@ LAYERS = [
     {"block", "patch"},
     {"pages", "table", "sort"},
     {"index", "order"},
-    {"build"},
+    {"build", "increment"},
     {"zset"},
     {"digest"},
 ]
