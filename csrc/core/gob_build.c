@@ -206,7 +206,7 @@ static gob_status ties_until(build *b, const gob_entry *end)
 
 /* The rest, range by range */
 
-/* A walk over the rest: every entry that no bucket holds. */
+/* A walk over the rest: every entry that no bucket holds. Starts as {.codes_from = BUCKETS}. */
 static size_t rest_walk(const gob_index *ix, gob_walk *w, int64_t *members, double *scores)
 {
     for (;;) {
@@ -258,7 +258,7 @@ static gob_status emit_range(build *b, gob_entry low, gob_entry high)
 {
     int64_t members[GOB_WALK_MAX];
     double scores[GOB_WALK_MAX];
-    gob_walk w = {0};
+    gob_walk w = {.codes_from = BUCKETS};
     size_t count = 0;
     for (size_t n; (n = rest_walk(b->ix, &w, members, scores)) != 0;) {
         for (size_t i = 0; i < n; i++) {
@@ -282,7 +282,7 @@ static void count_digits(const build *b, gob_entry low, gob_entry high, unsigned
 {
     int64_t members[GOB_WALK_MAX];
     double scores[GOB_WALK_MAX];
-    gob_walk w = {0};
+    gob_walk w = {.codes_from = BUCKETS};
     for (size_t n; (n = rest_walk(b->ix, &w, members, scores)) != 0;) {
         for (size_t i = 0; i < n; i++) {
             gob_entry e = {gob_key(scores[i]), gob_bias(members[i])};

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "gob_check.h"
+#include "gob_kernels.h"
 
 void gob_index_init(gob_index *ix, unsigned member_bytes, unsigned score_bytes, uint64_t seed)
 {
@@ -344,327 +345,14 @@ gob_status gob_index_sum(const gob_index *ix, double old, double by, double *sum
     return gob_narrow(gob_is_absent(old) ? by : old + by, ix->table.score_bytes, sum);
 }
 
-/* One increment, whatever it meets. */
-static gob_status increment(gob_index *ix, gob_alloc *a, int64_t member, double by, gob_journal *j,
-                            size_t at, double *sum)
-{
-    double old = gob_index_get(ix, member);
-    double back;
-    GOB_TRY(gob_index_sum(ix, old, by, sum));
-    bool created = gob_is_absent(old);
-    bool logged =
-        !created && (gob_narrow(*sum - by, ix->table.score_bytes, &back) != GOB_OK || back != old);
-    if (logged) {
-        GOB_TRY(gob_journal_reserve(j, a));
-    }
-    GOB_TRY(gob_index_put(ix, a, member, *sum, &old));
-    if (created) {
-        gob_journal_created(j, at);
-    } else if (logged) {
-        gob_journal_log(j, at, old);
-    }
-    return GOB_OK;
-}
-
-/* Adds a small integer to a code, where both are plain codes of a page: the path of nearly every
- * increment of a large count. Returns false where another path has to do it. */
-GOB_INLINE bool bump_code(gob_page *page, unsigned position, unsigned small, double *sum)
-{
-    if (GOB_LIKELY(page->width == 1)) {
-        unsigned code = page->codes[position];
-        if (GOB_LIKELY(code + small <= 0xFD)) {
-            page->codes[position] = (uint8_t)(code + small);
-            *sum = code + small;
-            return true;
-        }
-    } else if (page->width == 2) {
-        unsigned code = gob_load16(page->codes + 2 * position);
-        if (GOB_LIKELY(code + small <= 0xFFFD)) {
-            gob_store16(page->codes + 2 * position, (uint16_t)(code + small));
-            *sum = code + small;
-            return true;
-        }
-    }
-    return false;
-}
-
-/* True where a narrow page's code at this position means "exception". */
-GOB_INLINE bool is_exception(const gob_page *page, unsigned position)
-{
-    return (page->width == 1 && page->codes[position] == 0xFE) ||
-           (page->width == 2 && gob_load16(page->codes + 2 * position) == 0xFFFE);
-}
-
-/* Adds to an exception that remains one, where undoing needs no log. A large count has many of its
- * increments on the few members whose scores have outgrown their codes. */
-GOB_INLINE bool bump_exception(const gob_index *ix, gob_page *page, unsigned position, double by,
-                               double *sum)
-{
-    if (!is_exception(page, position)) {
-        return false;
-    }
-    unsigned score_bytes = ix->pages.kind.score_bytes;
-    uint8_t *at = gob_patch_find(&page->patch, ix->pages.kind, position);
-    double old = gob_score_load(at, score_bytes);
-    double max = page->width == 1 ? 0xFD : 0xFFFD;
-    double back;
-    if (gob_narrow(old + by, score_bytes, sum) != GOB_OK || !(*sum > max) || *sum == old ||
-        gob_narrow(*sum - by, score_bytes, &back) != GOB_OK || back != old) {
-        return false;
-    }
-    gob_score_store(at, score_bytes, *sum);
-    return true;
-}
-
-/* Gives an absent member of a 1-byte page its first, small score. */
-GOB_INLINE bool create_code(gob_index *ix, gob_page *page, unsigned position, unsigned small,
-                            gob_journal *j, size_t at, double *sum)
-{
-    if (page->width != 1 || page->codes[position] != 0xFF || small > 0xFD) {
-        return false;
-    }
-    page->codes[position] = (uint8_t)small;
-    page->live++;
-    ix->live++;
-    gob_journal_created(j, at);
-    *sum = small;
-    return true;
-}
-
-/* Finds the page of a member and starts the load of its code, or of its slot in the table. */
-GOB_INLINE gob_page_ref *look_ahead(const gob_pages *pages, const gob_table *table, int64_t member)
-{
-    gob_page_ref *ref = gob_pages_find(pages, gob_page_number(member));
-    if (GOB_LIKELY(ref != NULL)) {
-        GOB_PREFETCH(&ref->page->codes[gob_page_position(member)]);
-    } else {
-        gob_table_prefetch(table, member);
-    }
-    return ref;
-}
-
-static void look_ahead_all(const gob_index *ix, const int64_t *members, size_t n,
-                           gob_page_ref **refs)
-{
-    for (size_t i = 0; i < n; i++) {
-        refs[i] = look_ahead(&ix->pages, &ix->table, members[i]);
-    }
-}
-
-/* by as a small unsigned integer, or one that no code can take. */
-static unsigned small_addend(double by)
-{
-    return by >= 0.0 && by <= 0xFD && (double)(unsigned)by == by ? (unsigned)by : 0x10000;
-}
-
-/* A bulk increment under way. */
-typedef struct bulk {
-    gob_index *ix;
-    gob_alloc *alloc;
-    const int64_t *members;
-    gob_addends add;
-    gob_journal *journal;
-    size_t at;
-    double *out;
-    gob_effects *effects;
-} bulk;
-
-/* A stretch of its inputs, between their look ahead and their writes. */
-typedef struct batch {
-    size_t start;
-    size_t n;
-    gob_page_ref *refs[GOB_BATCH];
-    const gob_page_ref *dir; /* the directory that refs point into */
-    uint8_t left[GOB_BATCH]; /* inputs that bulk_codes left over */
-    size_t count;            /* of left */
-} batch;
-
-static void batch_begin(const bulk *b, batch *t, size_t start, size_t n)
-{
-    t->start = start;
-    t->n = n - start < GOB_BATCH ? n - start : GOB_BATCH;
-    t->dir = b->ix->pages.dir;
-}
-
-/* Input i by whichever path takes it; ref may be NULL. */
-static gob_status bulk_one(const bulk *b, gob_page_ref *ref, size_t i, unsigned small)
-{
-    gob_index *ix = b->ix;
-    unsigned position = gob_page_position(b->members[i]);
-    double by = b->add.by[i * b->add.step];
-    double sum;
-    uint64_t live = ix->live;
-    bool done =
-        ref != NULL && (bump_exception(ix, ref->page, position, by, &sum) ||
-                        bump_code(ref->page, position, small, &sum) ||
-                        create_code(ix, ref->page, position, small, b->journal, b->at + i, &sum));
-    if (!done) {
-        double old = gob_index_get(ix, b->members[i]);
-        b->journal->done = b->at + i;
-        GOB_TRY(increment(ix, b->alloc, b->members[i], by, b->journal, b->at + i, &sum));
-        b->effects->changed = b->effects->changed || sum != old;
-        b->effects->stuck = b->effects->stuck || (sum == old && by != 0.0 && isfinite(old));
-    } else {
-        b->effects->changed = b->effects->changed || by != 0.0 || ix->live != live;
-    }
-    if (b->out != NULL) {
-        b->out[i] = sum;
-    }
-    return GOB_OK;
-}
-
-/* Any increments, in input order. */
-static gob_status bulk_mixed(const bulk *b, size_t n)
-{
-    batch t;
-    for (size_t start = 0; start < n; start += t.n) {
-        batch_begin(b, &t, start, n);
-        look_ahead_all(b->ix, b->members + start, t.n, t.refs);
-        for (size_t i = 0; i < t.n; i++) {
-            gob_page_ref *ref = t.dir == b->ix->pages.dir ? t.refs[i] : NULL;
-            unsigned small = small_addend(b->add.by[(start + i) * b->add.step]);
-            GOB_TRY(bulk_one(b, ref, start + i, small));
-        }
-    }
-    return GOB_OK;
-}
-
-/* One small integer added to every input: counting, the work this container is for.
- *
- * Batches pass through a pipeline of three: codes are loaded for the next, plain codes written in
- * this one, and what those left over done in the one before, whose exceptions are loaded by now.
- * This keeps the order of any one member's inputs, which matters for the journal: once one of them
- * is left over, so is every later one until it is done. */
-
-/* Adds to all inputs of a batch that are plain codes, without a branch that depends on scores (it
- * would be mispredicted about as often as it is taken), and lists the others. The look ahead for
- * the next batch is woven in, so that loads and arithmetic overlap. */
-static void bulk_codes(const bulk *b, batch *t, batch *next, unsigned small)
-{
-    const gob_pages pages = b->ix->pages; /* in registers: stores to codes may alias anything */
-    const int64_t *members = b->members + t->start;
-    size_t count = 0;
-    for (size_t i = 0; i < t->n; i++) {
-        if (GOB_LIKELY(i < next->n)) {
-            next->refs[i] = look_ahead(&pages, &b->ix->table, members[t->n + i]);
-        }
-        bool over = true;
-        if (GOB_LIKELY(t->refs[i] != NULL && gob_ref_width(t->refs[i]) == 1)) {
-            gob_page *page = t->refs[i]->page;
-            uint8_t *at = &page->codes[gob_page_position(members[i])];
-            unsigned code = *at;
-            over = code + small > 0xFD;
-            *at = (uint8_t)(code + (small & ((unsigned)over - 1)));
-            /* The page's head, where the patch is; the code once more where that is not needed. */
-            uintptr_t code_or_head =
-                (uintptr_t)at ^ (((uintptr_t)at ^ (uintptr_t)page) & (0 - (uintptr_t)over));
-            GOB_PREFETCH((const void *)code_or_head);
-        }
-        t->left[count] = (uint8_t)i;
-        count += over;
-    }
-    t->count = count;
-    b->effects->changed = b->effects->changed || (small != 0 && count < t->n);
-}
-
-/* Starts the loads of the exceptions that the inputs left over may be. */
-static void look_ahead_patches(const bulk *b, const batch *t)
-{
-    gob_patch_kind kind = b->ix->pages.kind;
-    for (size_t k = 0; k < t->count; k++) {
-        const gob_page_ref *ref = t->refs[t->left[k]];
-        if (ref != NULL) {
-            unsigned position = gob_page_position(b->members[t->start + t->left[k]]);
-            const uint8_t *group = gob_patch_home(&ref->page->patch, kind, position);
-            GOB_PREFETCH(group);
-            GOB_PREFETCH(group + GOB_PATCH_GROUP * (2U + kind.score_bytes) - 1);
-        }
-    }
-}
-
-/* Takes back what bulk_codes did to a batch from input `from` on. */
-static void bulk_uncodes(const bulk *b, const batch *t, size_t from, double by)
-{
-    size_t k = 0;
-    for (size_t i = 0; i < t->n; i++) {
-        bool over = k < t->count && t->left[k] == i;
-        k += over;
-        if (!over && i >= from) {
-            int64_t member = b->members[t->start + i];
-            double old;
-            gob_status status =
-                gob_index_put(b->ix, b->alloc, member, gob_index_get(b->ix, member) - by, &old);
-            GOB_ASSERT(status == GOB_OK); /* a plain code stays one */
-            (void)status;
-        }
-    }
-}
-
-/* Does what is left of a batch. On failure, its later codes and those of `ahead` are taken back. */
-static gob_status bulk_left(const bulk *b, const batch *t, const batch *ahead, unsigned small)
-{
-    for (size_t k = 0; k < t->count; k++) {
-        size_t i = t->left[k];
-        gob_page_ref *ref = t->dir == b->ix->pages.dir ? t->refs[i] : NULL;
-        gob_status status = bulk_one(b, ref, t->start + i, small);
-        if (GOB_UNLIKELY(status != GOB_OK)) {
-            bulk_uncodes(b, t, i + 1, small);
-            bulk_uncodes(b, ahead, 0, small);
-            return status;
-        }
-    }
-    return GOB_OK;
-}
-
-static gob_status bulk_alike(const bulk *b, size_t n, unsigned small)
-{
-    batch batches[3];
-    batch *before = &batches[0];
-    batch *now = &batches[1];
-    batch *next = &batches[2];
-    before->count = 0;
-    batch_begin(b, now, 0, n);
-    look_ahead_all(b->ix, b->members, now->n, now->refs);
-    while (now->n != 0) {
-        if (now->dir != b->ix->pages.dir) {
-            batch_begin(b, now, now->start, n);
-            look_ahead_all(b->ix, b->members + now->start, now->n, now->refs);
-        }
-        batch_begin(b, next, now->start + now->n, n);
-        bulk_codes(b, now, next, small);
-        look_ahead_patches(b, now);
-        GOB_TRY(bulk_left(b, before, now, small));
-        batch *done = before;
-        before = now;
-        now = next;
-        next = done;
-    }
-    now->count = 0;
-    return bulk_left(b, before, now, small);
-}
-
-gob_status gob_index_increment_many(gob_index *ix, gob_alloc *a, const int64_t *members,
-                                    gob_addends add, size_t n, gob_journal *j, size_t at,
-                                    double *out, gob_effects *effects)
-{
-    bulk b = {ix, a, members, add, j, at, out, effects};
-    unsigned small = small_addend(add.by[0]);
-    if (add.step == 0 && out == NULL && small <= 0xFD) {
-        GOB_TRY(bulk_alike(&b, n, small));
-    } else {
-        GOB_TRY(bulk_mixed(&b, n));
-    }
-    j->done = at + n;
-    return GOB_OK;
-}
-
 void gob_index_get_many(const gob_index *ix, const int64_t *members, size_t n, double missing,
                         double *out)
 {
-    gob_page_ref *refs[GOB_BATCH];
     for (size_t start = 0; start < n; start += GOB_BATCH) {
         size_t some = n - start < GOB_BATCH ? n - start : GOB_BATCH;
-        look_ahead_all(ix, members + start, some, refs);
+        for (size_t i = start; i < start + some; i++) {
+            (void)gob_index_look_ahead(&ix->pages, &ix->table, members[i]);
+        }
         for (size_t i = start; i < start + some; i++) {
             double score = gob_index_get(ix, members[i]);
             out[i] = gob_is_absent(score) ? missing : score;
@@ -687,16 +375,60 @@ gob_status gob_index_optimize(gob_index *ix, gob_alloc *a)
     return GOB_OK;
 }
 
-/* The next members of a page, and where it is done, on to the next place of the directory. */
+/* How many plain codes of a 1-byte page lie in the interval. */
+static uint64_t count_codes(const gob_index *ix, const gob_page *page, gob_interval within)
+{
+    double first = ceil(within.lo);
+    double last = floor(within.hi);
+    first += within.open_lo && first == within.lo;
+    last -= within.open_hi && last == within.hi;
+    first = first > 0 ? first : 0;
+    last = last < 0xFD ? last : 0xFD;
+    const gob_kernels *kernels = gob_kernels_for((gob_simd)ix->pages.kind.simd);
+    return first > last
+               ? 0
+               : kernels->count_codes(page->codes, GOB_PAGE_IDS, (uint8_t)first, (uint8_t)last);
+}
+
+uint64_t gob_index_count(const gob_index *ix, gob_interval within)
+{
+    int64_t members[GOB_WALK_MAX];
+    double scores[GOB_WALK_MAX];
+    uint64_t count = 0;
+    for (size_t at = 0; at < dir_places(&ix->pages); at++) {
+        const gob_page *page = ix->pages.dir[at].page;
+        if (page != NULL && page->width == 1) {
+            count += count_codes(ix, page, within);
+        }
+    }
+    gob_walk w = {.codes_from = 0xFE}; /* everything but those codes */
+    for (size_t n; (n = gob_index_walk(ix, &w, members, scores)) != 0;) {
+        for (size_t i = 0; i < n; i++) {
+            count += gob_within(within, scores[i]);
+        }
+    }
+    return count;
+}
+
+/* The next members of a page, or of its exceptions only, where its codes are too low; and where it
+ * is done, on to the next place of the directory. */
 static size_t walk_page(const gob_index *ix, gob_walk *w, int64_t *members, double *scores)
 {
     const gob_page_ref *ref = &ix->pages.dir[w->page];
+    const gob_page *page = ref->page;
+    if (w->position == 0) {
+        w->patch_only = page != NULL && gob_page_code_max(page) < w->codes_from;
+    }
+    unsigned end = page == NULL ? 0 : w->patch_only ? page->patch.capacity : GOB_PAGE_IDS;
     size_t n = 0;
-    unsigned end = ref->page == NULL ? 0 : GOB_PAGE_IDS;
     for (; w->position < end && n < GOB_WALK_MAX; w->position++) {
-        scores[n] = gob_page_get(&ix->pages, ref->page, w->position);
-        members[n] = gob_page_member(gob_ref_number(ref), w->position);
-        n += !gob_is_absent(scores[n]);
+        int position = w->patch_only ? gob_patch_position(&page->patch, ix->pages.kind, w->position)
+                                     : (int)w->position;
+        if (position >= 0) {
+            scores[n] = gob_page_get(&ix->pages, page, (unsigned)position);
+            members[n] = gob_page_member(gob_ref_number(ref), (unsigned)position);
+            n += !gob_is_absent(scores[n]);
+        }
     }
     if (w->position >= end) {
         w->position = 0;

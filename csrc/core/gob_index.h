@@ -6,7 +6,6 @@
 #ifndef GOB_INDEX_H
 #define GOB_INDEX_H
 
-#include "gob_journal.h"
 #include "gob_pages.h"
 #include "gob_table.h"
 
@@ -32,26 +31,29 @@ gob_status gob_index_put(gob_index *ix, gob_alloc *a, int64_t member, double sco
 /* Removes; returns the old score, or GOB_ABSENT where there was none. Never fails. */
 double gob_index_erase(gob_index *ix, gob_alloc *a, int64_t member);
 
-/* What a bulk increment adds: by[i * step], in steps of 0 (one value for all) or 1. */
-typedef struct gob_addends {
-    const double *by;
+/* A column of scores: value i is at[i * step], in steps of 1, or of 0 where one value serves all.
+ */
+typedef struct gob_column {
+    const double *at;
     size_t step;
-} gob_addends;
+} gob_column;
 
 /* old + by as the layout stores it. GOB_NAN, GOB_RANGE. */
 gob_status gob_index_sum(const gob_index *ix, double old, double by, double *sum);
 
-/* What a bulk increment did; both only ever become true. */
-typedef struct gob_effects {
-    bool changed; /* some score, or a member was created */
-    bool stuck;   /* some finite score was too large for its addend to change it */
-} gob_effects;
-
-/* Adds to n members in input order, input i journalled as `at + i`; out, if any, gets the new
- * scores. Stops at the first failure, everything before it done and journalled. */
-gob_status gob_index_increment_many(gob_index *ix, gob_alloc *a, const int64_t *members,
-                                    gob_addends add, size_t n, gob_journal *j, size_t at,
-                                    double *out, gob_effects *effects);
+/* Finds the page of a member, or NULL, and starts the load of its code, or of its slot in the
+ * table. */
+GOB_INLINE gob_page_ref *gob_index_look_ahead(const gob_pages *pages, const gob_table *table,
+                                              int64_t member)
+{
+    gob_page_ref *ref = gob_pages_find(pages, gob_page_number(member));
+    if (GOB_LIKELY(ref != NULL)) {
+        GOB_PREFETCH(&ref->page->codes[gob_page_position(member)]);
+    } else {
+        gob_table_prefetch(table, member);
+    }
+    return ref;
+}
 
 /* The scores of n members, `missing` where absent. */
 void gob_index_get_many(const gob_index *ix, const int64_t *members, size_t n, double missing,
@@ -68,11 +70,18 @@ void gob_index_dissolve_young(gob_index *ix, gob_alloc *a);
 /* Cheapest widths, no slack. */
 gob_status gob_index_optimize(gob_index *ix, gob_alloc *a);
 
-/* A walk over all members, in no particular order, a chunk at a time. */
+/* Members with a score in the interval. O(n), but plain codes at memory speed. */
+uint64_t gob_index_count(const gob_index *ix, gob_interval within);
+
+/* A walk over all members, in no particular order, a chunk at a time; starts as {0} or with a
+ * bound. Plain codes of a page whose largest code is below `codes_from` are passed over, at the
+ * speed of its exceptions; all other members are given. The bound may rise on the way. */
 typedef struct gob_walk {
+    double codes_from;
     size_t page;
-    unsigned position;
     size_t slot;
+    unsigned position; /* in the page, or the place in its patch */
+    bool patch_only;
 } gob_walk;
 
 /* Fills up to GOB_WALK_MAX members and scores; 0 when the walk is over. */

@@ -111,6 +111,12 @@ gob_page_ref *gob_pages_add(gob_pages *p, gob_alloc *a, int64_t number, const go
 /* Frees a page and takes it from the directory. Other places may move. */
 void gob_pages_drop(gob_pages *p, gob_alloc *a, gob_page_ref *ref);
 
+/* The largest score that a code of a page can be. */
+GOB_INLINE double gob_page_code_max(const gob_page *page)
+{
+    return page->width == 1 ? 0xFD : page->width == 2 ? 0xFFFD : HUGE_VAL;
+}
+
 /* The score at a position, or GOB_ABSENT. */
 double gob_page_get(const gob_pages *p, const gob_page *page, unsigned position);
 

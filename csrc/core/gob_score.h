@@ -75,6 +75,20 @@ GOB_INLINE gob_status gob_narrow(double v, unsigned score_bytes, double *out)
     return GOB_OK;
 }
 
+/* A range of scores; an open end does not belong to it. */
+typedef struct gob_interval {
+    double lo;
+    double hi;
+    bool open_lo;
+    bool open_hi;
+} gob_interval;
+
+GOB_INLINE bool gob_within(gob_interval interval, double score)
+{
+    return (interval.open_lo ? score > interval.lo : score >= interval.lo) &&
+           (interval.open_hi ? score < interval.hi : score <= interval.hi);
+}
+
 /* Raw columns of 4 or 8 byte scores at any address. */
 GOB_INLINE double gob_score_load(const void *p, unsigned score_bytes)
 {

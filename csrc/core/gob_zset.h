@@ -8,6 +8,7 @@
 #define GOB_ZSET_H
 
 #include "gob_index.h"
+#include "gob_journal.h"
 #include "gob_order.h"
 
 typedef struct gob_zset {
@@ -74,11 +75,11 @@ double gob_zset_remove(gob_zset *z, int64_t member); /* the old score or GOB_ABS
 
 gob_status gob_zset_begin(gob_zset *z, gob_journal *j, size_t inputs);
 
-/* Input i is members[i] with scores.by[i * scores.step]; the arrays are those of the whole call and
+/* Input i is members[i] with scores.at[i * scores.step]; the arrays are those of the whole call and
  * the step does inputs [from, from + n). */
 typedef struct gob_inputs {
     const int64_t *members;
-    gob_addends scores;
+    gob_column scores;
 } gob_inputs;
 
 gob_status gob_zset_update_step(gob_zset *z, gob_journal *j, gob_inputs in, size_t from, size_t n,
@@ -119,14 +120,7 @@ uint64_t gob_zset_below(const gob_zset *z, double score, bool or_equal);
  * heap has room for k. O(n + k log k). */
 size_t gob_zset_scan_extremes(const gob_zset *z, size_t k, bool highest, gob_entry *heap);
 
-/* Members with lo <= score <= hi (or lo < score, score < hi where an end is open), by a scan. */
-typedef struct gob_interval {
-    double lo;
-    double hi;
-    bool open_lo;
-    bool open_hi;
-} gob_interval;
-
+/* Members with a score in the interval, by a scan. */
 uint64_t gob_zset_scan_count(const gob_zset *z, gob_interval within);
 
 /* Their exact sum, rounded once, by a scan. */

@@ -117,13 +117,13 @@ static int take_scores(PyObject *object, size_t inputs, scores *s)
     return 0;
 }
 
-static gob_addends addends(const scores *s)
+static gob_column addends(const scores *s)
 {
-    return s->view.obj == NULL ? (gob_addends){&s->one, 0} : (gob_addends){s->view.buf, 1};
+    return s->view.obj == NULL ? (gob_column){&s->one, 0} : (gob_column){s->view.buf, 1};
 }
 
 typedef struct score_check {
-    gob_addends scores;
+    gob_column scores;
     unsigned score_bytes;
 } score_check;
 
@@ -132,7 +132,7 @@ static gob_status check_stretch(void *context, size_t from, size_t n)
     score_check *c = context;
     double kept;
     for (size_t i = from; i < from + n; i++) {
-        GOB_TRY(gob_narrow(c->scores.by[i * c->scores.step], c->score_bytes, &kept));
+        GOB_TRY(gob_narrow(c->scores.at[i * c->scores.step], c->score_bytes, &kept));
     }
     return GOB_OK;
 }

@@ -15,11 +15,11 @@ CSRC = Path(__file__).parents[2] / "csrc"
 LAYERS = [
     {"compiler", "status", "config", "alloc", "check"},
     {"cpu", "score", "hash", "pack", "text"},
-    {"group", "sum", "journal"},
+    {"group", "kernels", "sum", "journal"},
     {"block", "patch"},
     {"pages", "table", "sort"},
     {"index", "order"},
-    {"build"},
+    {"build", "increment"},
     {"zset"},
     {"digest"},
 ]
