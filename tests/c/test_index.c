@@ -1,4 +1,4 @@
-/* The index against an array of scores: pages and table, bulk calls and their undoing, walks. */
+/* The index against an array of scores: pages and table, what bulk calls hold, walks. */
 #include <stdlib.h>
 
 #include "gob_index.h"
@@ -231,6 +231,49 @@ static void test_walk(unsigned score_bytes, int64_t stride, size_t n)
     end_test();
 }
 
+/* A walk with a bound passes over nothing but smaller plain codes; and counts of intervals. */
+static void test_bounds(unsigned score_bytes, int64_t stride, size_t n)
+{
+    static bool seen[IDS];
+    static int64_t members[GOB_WALK_MAX];
+    static double scores[GOB_WALK_MAX];
+    const double bounds[] = {-HUGE_VAL, 0.0, 0.5, 3.0, 252.5, 253.0, 254.0, 65534.0, 1e30};
+    enum { BOUNDS = sizeof bounds / sizeof bounds[0] };
+    uint64_t rng = 10;
+    begin_test(8, score_bytes, -900, stride);
+    fill(&rng, score_bytes, n);
+    for (size_t k = 0; k < BOUNDS; k++) {
+        gob_walk w = {.codes_from = bounds[k]};
+        uint64_t passed_over = m.count;
+        memset(seen, 0, sizeof seen);
+        for (size_t got; (got = gob_index_walk(&ix, &w, members, scores)) != 0;) {
+            for (size_t i = 0; i < got; i++) {
+                size_t id = (size_t)((members[i] - m.base) / m.stride);
+                CHECK(id < IDS && !seen[id] && scores[i] == m.score[id]);
+                seen[id] = true;
+                passed_over--;
+            }
+        }
+        for (size_t id = 0; id < IDS; id++) {
+            CHECK(seen[id] || gob_is_absent(m.score[id]) || m.score[id] < bounds[k]);
+        }
+        CHECK(k != 0 || passed_over == 0);
+        CHECK(bounds[k] < 1e5 || stride != 1 || passed_over != 0);
+    }
+    for (size_t k = 0; k < BOUNDS * BOUNDS * 4; k++) {
+        gob_interval within = {bounds[k % BOUNDS], bounds[k / BOUNDS % BOUNDS],
+                               (k / (BOUNDS * BOUNDS) & 1) != 0, (k / (BOUNDS * BOUNDS) & 2) != 0};
+        uint64_t expected = 0;
+        for (size_t id = 0; id < IDS; id++) {
+            double score = m.score[id]; /* NaN is in no interval */
+            expected += (score > within.lo || (score == within.lo && !within.open_lo)) &&
+                        (score < within.hi || (score == within.hi && !within.open_hi));
+        }
+        CHECK(gob_index_count(&ix, within) == expected);
+    }
+    end_test();
+}
+
 /* Between begin and end nothing shrinks, whatever is erased. */
 static void test_hold(void)
 {
@@ -323,175 +366,6 @@ static void test_dissolve(unsigned score_bytes, size_t before)
     end_test();
 }
 
-/* Increments in bulk against a loop over the array */
-
-enum { INPUTS = 1500 };
-
-typedef struct call {
-    int64_t members[INPUTS];
-    size_t ids[INPUTS];
-    double by[INPUTS];
-    double out[INPUTS];
-    size_t step;
-    size_t n;
-} call;
-
-/* One value for all or many; few members, so that one call meets them again and again, or many. */
-static void random_call(call *c, uint64_t *rng, unsigned score_bytes)
-{
-    const double alike[] = {1.0, 0.0, 3.0, 253.0, 254.0, -1.0, 0.5, 1e30};
-    size_t few = 1 + random_below(rng, 100);
-    size_t start = random_below(rng, IDS);
-    uint64_t shape = random_below(rng, 4);
-    c->step = random_below(rng, 3) == 0;
-    c->n = 1 + random_below(rng, INPUTS);
-    double by = random_below(rng, 2) != 0 ? 1.0 : alike[random_below(rng, 8)];
-    for (size_t i = 0; i < c->n; i++) {
-        c->ids[i] = shape == 0   ? (start + random_below(rng, few)) % IDS
-                    : shape == 1 ? (start + i) % IDS
-                    : shape == 2 ? random_below(rng, few) * 97 % IDS
-                                 : random_below(rng, IDS);
-        c->members[i] = member_of(c->ids[i]);
-        c->by[i] = c->step == 0 ? by : random_score(rng);
-        c->by[i] = isinf(c->by[i]) ? -HUGE_VAL : c->by[i]; /* inf + -inf now and then */
-        c->by[i] = score_bytes == 4 ? (double)(float)c->by[i] : c->by[i];
-    }
-}
-
-/* Does one call on both; returns how many inputs went through. */
-static size_t do_call(call *c, gob_journal *j, bool outputs, unsigned score_bytes)
-{
-    gob_effects effects = {0};
-    gob_addends add = {c->by, c->step};
-    gob_status status = gob_index_increment_many(&ix, &a, c->members, add, c->n, j, 0,
-                                                 outputs ? c->out : NULL, &effects);
-    size_t done = status == GOB_OK ? c->n : j->done;
-    bool changed = false;
-    bool stuck = false;
-    bool same = true;
-    CHECK(j->done == done && done <= c->n);
-    for (size_t i = 0; i < done; i++) {
-        double old = m.score[c->ids[i]];
-        double by = c->by[i * c->step];
-        double sum = 0.0;
-        same = same && gob_narrow(gob_is_absent(old) ? by : old + by, score_bytes, &sum) == GOB_OK;
-        same = same && gob_journal_was_created(j, i) == gob_is_absent(old);
-        same = same && (!outputs || c->out[i] == sum);
-        changed = changed || sum != old;
-        stuck = stuck || (sum == old && by != 0.0 && isfinite(old));
-        m.count += gob_is_absent(old);
-        m.score[c->ids[i]] = sum;
-    }
-    CHECK(same);
-    CHECK(!changed || effects.changed);
-    CHECK(status != GOB_OK || (effects.changed == changed && effects.stuck == stuck));
-    if (status == GOB_NAN || status == GOB_RANGE) {
-        double sum;
-        double old = m.score[c->ids[done]];
-        double by = c->by[done * c->step];
-        CHECK(gob_narrow(gob_is_absent(old) ? by : old + by, score_bytes, &sum) == status);
-    }
-    return done;
-}
-
-/* From the journal alone, the scores before the call: what undoing relies on. */
-static void check_journal(const call *c, gob_journal *j, size_t done, const double *before,
-                          unsigned score_bytes)
-{
-    bool ascending = true;
-    for (size_t i = 1; i < j->logged; i++) {
-        ascending = ascending && j->log[i - 1].at < j->log[i].at;
-    }
-    CHECK(ascending);
-    static double score[IDS];
-    memcpy(score, m.score, sizeof score);
-    size_t logged = j->logged;
-    for (size_t i = done; i-- > 0;) {
-        double *at = &score[c->ids[i]];
-        if (gob_journal_was_created(j, i)) {
-            *at = GOB_ABSENT;
-        } else if (logged != 0 && j->log[logged - 1].at == i) {
-            *at = j->log[--logged].old;
-        } else {
-            CHECK(gob_narrow(*at - c->by[i * c->step], score_bytes, at) == GOB_OK);
-        }
-    }
-    bool same = logged == 0;
-    for (size_t id = 0; id < IDS; id++) {
-        same = same && same_score(score[id], before[id]);
-    }
-    CHECK(same);
-}
-
-static void test_increments(unsigned member_bytes, unsigned score_bytes, int64_t base,
-                            int64_t stride, uint64_t seed)
-{
-    static call c;
-    static double before[IDS];
-    uint64_t rng = seed;
-    size_t stopped = 0;
-    begin_test(member_bytes, score_bytes, base, stride);
-    for (int round = 0; round < 150; round++) {
-        random_call(&c, &rng, score_bytes);
-        memcpy(before, m.score, sizeof before);
-        gob_journal j;
-        CHECK(gob_journal_init(&j, &a, c.n) == GOB_OK);
-        gob_index_begin(&ix);
-        a.fail_at = random_below(&rng, 2) == 0 ? 1 + random_below(&rng, 12) : 0;
-        size_t done = do_call(&c, &j, random_below(&rng, 3) == 0, score_bytes);
-        a.fail_at = 0;
-        stopped += done != c.n;
-        check_journal(&c, &j, done, before, score_bytes);
-        gob_journal_free(&j, &a);
-        CHECK(matches(&ix, &a));
-        gob_index_end(&ix, &a);
-        if (round % 40 == 39) { /* start anew, from the table */
-            gob_index_free(&ix, &a);
-            begin_test(member_bytes, score_bytes, base, stride);
-        } else if (round % 10 == 9) {
-            CHECK(gob_index_optimize(&ix, &a) == GOB_OK);
-        }
-    }
-    CHECK(stopped != 0 && matches(&ix, &a));
-    end_test();
-}
-
-/* Hundreds of pages are born inside one call, nearly at once: what a batch has looked up ahead in
- * the directory is stale by then. */
-static void test_many_births(double by, size_t step)
-{
-    enum { PAGES = 300, EACH = 1300, ALL = PAGES * EACH };
-    static int64_t members[ALL];
-    static double addends[ALL];
-    gob_effects effects = {0};
-    gob_journal j;
-    begin_test(8, 8, 0, 1);
-    for (size_t id = 0; id < 3000; id++) {
-        CHECK(put(id, 100.0) == GOB_OK); /* a page that is there before */
-    }
-    for (size_t i = 0; i < ALL; i++) {
-        members[i] = gob_page_member((int64_t)(i % PAGES), (unsigned)(i / PAGES));
-        addends[i] = by;
-    }
-    CHECK(gob_journal_init(&j, &a, ALL) == GOB_OK);
-    gob_index_begin(&ix);
-    gob_addends add = {addends, step};
-    for (int times = 0; times < 2; times++) {
-        CHECK(gob_index_increment_many(&ix, &a, members, add, ALL, &j, 0, NULL, &effects) ==
-              GOB_OK);
-    }
-    bool same = true;
-    for (size_t i = 0; i < ALL; i++) {
-        double expected = 2 * by + (members[i] < 3000 ? 100.0 : 0.0);
-        same = same && gob_index_get(&ix, members[i]) == expected;
-    }
-    CHECK(same && ix.pages.count == PAGES && ix.live == ALL + 3000 - EACH);
-    gob_journal_free(&j, &a);
-    gob_index_end(&ix, &a);
-    CHECK(valid(&ix));
-    end_test();
-}
-
 static void test_optimize(void)
 {
     uint64_t rng = 8;
@@ -549,20 +423,15 @@ int main(void)
     test_walk(4, 1, 30000);
     test_walk(8, 1, 2000);
     test_walk(8, 700, 30000);
+    test_bounds(4, 1, 30000);
+    test_bounds(8, 1, 30000);
+    test_bounds(8, 700, 9000);
     test_hold();
     test_stays();
     test_crowded_sketch();
     for (size_t before = 0; before <= 3500; before += 500) {
         test_dissolve(before % 1000 == 0 ? 4 : 8, before);
     }
-    test_increments(4, 4, 0, 1, 1);
-    test_increments(8, 4, -20000, 1, 2);
-    test_increments(8, 8, 100, 1, 3);
-    test_increments(8, 8, 0, 4096, 4);
-    test_increments(8, 4, INT64_MIN, INT64_C(1) << 40, 5);
-    test_many_births(1.0, 0);
-    test_many_births(1.0, 1);
-    test_many_births(90.0, 0);
     test_optimize();
     test_validator();
     return test_report();

@@ -7,7 +7,7 @@
 #include "gob_test.h"
 #include "gob_zset.h"
 
-enum { IDS = GOB_PAGE_IDS + 4000, ROUNDS = 120 };
+enum { IDS = GOB_PAGE_IDS + 4000, ROUNDS = 200 };
 
 /* The model: the score of id i belongs to member base + i * stride. */
 typedef struct model {
