@@ -122,7 +122,8 @@ typedef struct batch {
     size_t start;
     size_t n;
     gob_page_ref *refs[GOB_BATCH];
-    const gob_page_ref *dir; /* the directory that refs point into */
+    uint8_t bits;            /* of the directory that refs point into: it only ever grows here, and
+                              * an address could come again */
     uint8_t left[GOB_BATCH]; /* inputs that bulk_codes left over */
     size_t count;            /* of left */
 } batch;
@@ -131,7 +132,7 @@ static void batch_begin(const bulk *b, batch *t, size_t start, size_t n)
 {
     t->start = start;
     t->n = n - start < GOB_BATCH ? n - start : GOB_BATCH;
-    t->dir = b->ix->pages.dir;
+    t->bits = b->ix->pages.bits;
 }
 
 /* Input i by whichever path takes it; ref may be NULL. */
@@ -169,7 +170,7 @@ static gob_status bulk_mixed(const bulk *b, size_t n)
         batch_begin(b, &t, start, n);
         look_ahead_all(b->ix, b->members + start, t.n, t.refs);
         for (size_t i = 0; i < t.n; i++) {
-            gob_page_ref *ref = t.dir == b->ix->pages.dir ? t.refs[i] : NULL;
+            gob_page_ref *ref = t.bits == b->ix->pages.bits ? t.refs[i] : NULL;
             unsigned small = small_addend(b->by.at[(start + i) * b->by.step]);
             GOB_TRY(bulk_one(b, ref, start + i, small));
         }
@@ -253,7 +254,7 @@ static gob_status bulk_left(const bulk *b, const batch *t, const batch *ahead, u
 {
     for (size_t k = 0; k < t->count; k++) {
         size_t i = t->left[k];
-        gob_page_ref *ref = t->dir == b->ix->pages.dir ? t->refs[i] : NULL;
+        gob_page_ref *ref = t->bits == b->ix->pages.bits ? t->refs[i] : NULL;
         gob_status status = bulk_one(b, ref, t->start + i, small);
         if (GOB_UNLIKELY(status != GOB_OK)) {
             bulk_uncodes(b, t, i + 1, small);
@@ -274,7 +275,7 @@ static gob_status bulk_alike(const bulk *b, size_t n, unsigned small)
     batch_begin(b, now, 0, n);
     look_ahead_all(b->ix, b->members, now->n, now->refs);
     while (now->n != 0) {
-        if (now->dir != b->ix->pages.dir) {
+        if (now->bits != b->ix->pages.bits) {
             batch_begin(b, now, now->start, n);
             look_ahead_all(b->ix, b->members + now->start, now->n, now->refs);
         }
