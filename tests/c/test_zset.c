@@ -332,10 +332,12 @@ static bool contains(gob_interval within, double score)
            (score < within.hi || (score == within.hi && !within.open_hi));
 }
 
+enum { SCANNED = 2 * GOB_PAGE_IDS + 3000 };
+
 /* Scans against a sorted array. */
 static void check_scans(gob_zset *z, const gob_entry *sorted, size_t n)
 {
-    static gob_entry heap[6000];
+    static gob_entry heap[SCANNED + 100];
     const size_t sizes[] = {0, 1, 2, 10, 257, n == 0 ? 0 : n - 1, n, n + 100};
     for (size_t k = 0; k < sizeof sizes / sizeof sizes[0]; k++) {
         for (int highest = 0; highest < 2; highest++) {
@@ -370,7 +372,7 @@ static void check_scans(gob_zset *z, const gob_entry *sorted, size_t n)
 
 static void test_scans(size_t n, int64_t stride)
 {
-    static gob_entry sorted[6000];
+    static gob_entry sorted[SCANNED];
     uint64_t rng = n;
     gob_zset z;
     gob_changes c = {0};
@@ -477,6 +479,7 @@ int main(void)
     test_scans(1, 1);
     test_scans(5000, 1);
     test_scans(5000, 1 << 20);
+    test_scans(SCANNED, 1);
     test_swap();
     test_validator();
     const int64_t bases[] = {0, -5000, INT32_MIN, INT32_MAX - IDS + 1};
