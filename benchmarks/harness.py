@@ -52,6 +52,9 @@ class Times:
     def median(self, name: str) -> float:
         return statistics.median(self.rounds[name])
 
+    def columns(self, name: str) -> dict[str, float]:
+        return {"ns": self.median(name), "best_ns": min(self.rounds[name])}
+
     def ratio(self, name: str, peer: str) -> float:
         """Median over the rounds of name / peer: what slows a round down slows both."""
         pairs = zip(self.rounds[name], self.rounds[peer], strict=True)
