@@ -17,7 +17,19 @@ import duckdb
 import numpy as np
 import pandas as pd
 import polars as pl
-from harness import LAYOUTS, Contender, Report, Times, arguments, race, rotated, seconds, size
+from harness import (
+    CPU,
+    LAYOUTS,
+    WALL,
+    Contender,
+    Report,
+    Times,
+    arguments,
+    race,
+    rotated,
+    seconds,
+    size,
+)
 from peers import DictAndSortedList, Redis, compile_bare_loop, pipelines, redis_server
 
 from goblin import SortedSet, synthetic
@@ -108,8 +120,8 @@ def slower_peers(last: np.ndarray, divisor: int, redis: Redis | None) -> list[Co
         on(large, "np.add.at", lambda ids: np.add.at(counts, ids, 1)),
         on(large, "np.unique, 1 M at a time", by_chunk(unique_into, counts)),
         on(large, "pandas value_counts", lambda ids: pd.Series(ids).value_counts(sort=False)),
-        on(large, "polars value_counts", lambda ids: pl.Series(ids).value_counts()),
-        on(large, "DuckDB group by", duckdb_group_by),
+        on(large, "polars value_counts", lambda ids: pl.Series(ids).value_counts(), WALL),
+        on(large, "DuckDB group by", duckdb_group_by, WALL),
         on(medium.tolist(), "Counter", Counter),
         on(small.tolist(), "dict + SortedList", dict_and_sorted_list),
     ]
@@ -117,13 +129,15 @@ def slower_peers(last: np.ndarray, divisor: int, redis: Redis | None) -> list[Co
         commands = pipelines(b"ZINCRBY key 1 %d\r\n" % page for page in small.tolist())
         name = "redis-server, pipelines of 256"
         contenders.append(
-            Contender(name, lambda _: redis.send(commands, 2), len(small), redis.clear)
+            Contender(name, lambda _: redis.send(commands, 2), len(small), redis.clear, WALL)
         )
     return contenders
 
 
-def on(ids: Any, name: str, run: Callable[[Any], object]) -> Contender:
-    return Contender(name, run, len(ids), lambda: ids)
+def on(
+    ids: Any, name: str, run: Callable[[Any], object], clock: Callable[[], float] = CPU
+) -> Contender:
+    return Contender(name, run, len(ids), lambda: ids, clock)
 
 
 def unique_into(counts: np.ndarray, ids: np.ndarray) -> None:
