@@ -100,11 +100,10 @@ format: $(READY) ## rewrite Python and C sources in the house style
 	@$(BIN)/ruff format .
 	@find csrc tests/c -name '*.[ch]' | xargs $(BIN)/clang-format -i
 
-bench: build ## run the benchmarks beside their peers; JSON goes to build/bench
+bench: build ## run the benchmarks beside their peers (SIZE=--quick, --full); JSON in build/bench
 	$(call say,Benchmarks)
 	@$(BIN)/pip install -q --no-build-isolation -e '.[bench]'
-	@mkdir -p build/bench
-	@set -e; for script in benchmarks/bench_*.py; do $(BIN)/python $$script; done
+	@set -e; for script in benchmarks/bench_*.py; do $(BIN)/python $$script $(SIZE); done
 
 clean: ## remove everything that was built, and .venv
 	rm -rf .venv build dist *.egg-info goblin/*.so .hypothesis .pytest_cache .ruff_cache .mypy_cache

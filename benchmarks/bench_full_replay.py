@@ -39,7 +39,7 @@ def main() -> None:
 
 
 def replay(members: int) -> dict[str, Any]:
-    start = time.perf_counter()
+    start, cpu_before = time.perf_counter(), time.process_time()
     z = SortedSet(member="int32", score="float32")
     counting, events = 0.0, 0
     for ids in piped(members):
@@ -51,13 +51,14 @@ def replay(members: int) -> dict[str, Any]:
     index = z.memory().per_member
     first = z.by_rank[0]
     z.optimize()
-    done = time.perf_counter()
+    done, cpu = time.perf_counter(), time.process_time()
     resident, peak = rss(), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
     verify(z, first, events)
     return {
         "members": len(z),
         "events": events,
         "total_s": done - start,
+        "cpu_s": cpu - cpu_before,
         "increments_s": counting,
         "increment_ns": counting / events * 1e9,
         "order_ns": (done - counted) / len(z) * 1e9,

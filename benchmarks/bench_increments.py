@@ -1,9 +1,9 @@
 """How fast are bulk increments, beside a bare loop in C and what else counts ids?
 
 Events have the shape of Wikipedia's edits, of 8 million pages (default) or 80.8 million (--full).
-They come in batches of up to 128 million; the contenders take each batch in turn, in chunks of a
-million ids as the readers give them, but for bincount: one call is to its advantage. Peers that are
-far slower count only the end of the last batch, from nothing.
+They come in batches; the contenders take each batch in turn, in chunks of a million ids as the
+readers give them, but for bincount, which gains by one call. Peers that are far slower count only
+the end of the last batch, from nothing.
 """
 
 from __future__ import annotations
@@ -17,12 +17,23 @@ import duckdb
 import numpy as np
 import pandas as pd
 import polars as pl
-from harness import LAYOUTS, Contender, Report, Times, arguments, race, rotated, seconds, size
+from harness import (
+    CPU,
+    LAYOUTS,
+    WALL,
+    Contender,
+    Report,
+    Times,
+    arguments,
+    race,
+    rotated,
+    seconds,
+    size,
+)
 from peers import DictAndSortedList, Redis, compile_bare_loop, pipelines, redis_server
 
 from goblin import SortedSet, synthetic
 
-BATCH = 1 << 27
 CHUNK = 1 << 20
 BARE = "bare C loop"
 BINCOUNT = "np.bincount"
@@ -32,22 +43,22 @@ def main() -> None:
     args = arguments(__doc__, repeat=3)
     trace = synthetic.wikimedia(size(args, 100_000, 8_000_000, 80_798_328), seed=1)
     report = Report("increments", "ns per bulk increment, Wikimedia shape", args)
-    times, last = count_everything(trace, 1 if args.full else args.repeat)
+    times, last = count_everything(trace, size(args, 32, 32, 128), args.repeat)
     for name in times.rounds:
         report.row(
             contender=name,
             events=trace.events,
-            ns=times.median(name),
+            **times.columns(name),
             times_bare_loop=times.ratio(name, BARE),
         )
     with redis_server() as redis:
         for contender in slower_peers(last, size(args, 64, 1, 1), redis):
-            ns = race([contender], args.repeat).median(contender.name)
+            alone = race([contender], args.repeat)
             report.row(
                 contender=contender.name,
                 events=contender.units,
-                ns=ns,
-                times_bare_loop=ns / times.median(BARE),
+                **alone.columns(contender.name),
+                times_bare_loop=alone.median(contender.name) / times.median(BARE),
             )
     for layout in map("-".join, LAYOUTS):
         report.figure(f"{layout} to bare C loop", times.ratio(layout, BARE), 2.5, "times")
@@ -55,8 +66,10 @@ def main() -> None:
     report.finish()
 
 
-def count_everything(trace: synthetic.WikimediaTrace, repeat: int) -> tuple[Times, np.ndarray]:
-    """The whole trace through each contender; also the last batch."""
+def count_everything(
+    trace: synthetic.WikimediaTrace, chunks: int, repeat: int
+) -> tuple[Times, np.ndarray]:
+    """The whole trace through each contender; also the last batch of so many chunks."""
     ids_below = int(trace.final_arrays()[0][-1]) + 1
     bare_loop = compile_bare_loop()
     times = Times()
@@ -69,7 +82,7 @@ def count_everything(trace: synthetic.WikimediaTrace, repeat: int) -> tuple[Time
             z = SortedSet(member=member, score=score)
             counters[f"{member}-{score}"] = by_chunk(SortedSet.increment_many, z)
         spent = dict.fromkeys(counters, 0.0)
-        for ids in batches(trace):
+        for ids in batches(trace, chunks):
             for name, count in rotated(list(counters.items()), turn):
                 spent[name] += seconds(count, ids)
         for name, total in spent.items():
@@ -77,9 +90,9 @@ def count_everything(trace: synthetic.WikimediaTrace, repeat: int) -> tuple[Time
     return times, ids
 
 
-def batches(trace: Iterable[np.ndarray]) -> Iterator[np.ndarray]:
-    chunks = iter(trace)
-    while part := list(islice(chunks, BATCH // CHUNK)):
+def batches(trace: Iterable[np.ndarray], chunks: int) -> Iterator[np.ndarray]:
+    left = iter(trace)
+    while part := list(islice(left, chunks)):
         yield np.concatenate(part)
 
 
@@ -107,8 +120,8 @@ def slower_peers(last: np.ndarray, divisor: int, redis: Redis | None) -> list[Co
         on(large, "np.add.at", lambda ids: np.add.at(counts, ids, 1)),
         on(large, "np.unique, 1 M at a time", by_chunk(unique_into, counts)),
         on(large, "pandas value_counts", lambda ids: pd.Series(ids).value_counts(sort=False)),
-        on(large, "polars value_counts", lambda ids: pl.Series(ids).value_counts()),
-        on(large, "DuckDB group by", duckdb_group_by),
+        on(large, "polars value_counts", lambda ids: pl.Series(ids).value_counts(), WALL),
+        on(large, "DuckDB group by", duckdb_group_by, WALL),
         on(medium.tolist(), "Counter", Counter),
         on(small.tolist(), "dict + SortedList", dict_and_sorted_list),
     ]
@@ -116,13 +129,15 @@ def slower_peers(last: np.ndarray, divisor: int, redis: Redis | None) -> list[Co
         commands = pipelines(b"ZINCRBY key 1 %d\r\n" % page for page in small.tolist())
         name = "redis-server, pipelines of 256"
         contenders.append(
-            Contender(name, lambda _: redis.send(commands, 2), len(small), redis.clear)
+            Contender(name, lambda _: redis.send(commands, 2), len(small), redis.clear, WALL)
         )
     return contenders
 
 
-def on(ids: Any, name: str, run: Callable[[Any], object]) -> Contender:
-    return Contender(name, run, len(ids), lambda: ids)
+def on(
+    ids: Any, name: str, run: Callable[[Any], object], clock: Callable[[], float] = CPU
+) -> Contender:
+    return Contender(name, run, len(ids), lambda: ids, clock)
 
 
 def unique_into(counts: np.ndarray, ids: np.ndarray) -> None:

@@ -59,7 +59,7 @@ def single_calls(report: Report, shape: str, ids: np.ndarray, repeat: int) -> No
     times = race(alone, repeat)
     times.rounds |= race(ordered, repeat).rounds
     for name in times.rounds:
-        report.row(case=f"{shape} {len(ids) / 1e6:.3g} M", operation=name, ns=times.median(name))
+        report.row(case=f"{shape} {len(ids) / 1e6:.3g} M", operation=name, **times.columns(name))
     add_figures(report, shape, times)
 
 
@@ -141,7 +141,7 @@ def update_then_rank(z: SortedSet[int], members: np.ndarray, repeat: int) -> Tim
 
 def add_rows(report: Report, case: str, times: Times) -> None:
     for name in times.rounds:
-        report.row(case=case, operation=name, ns=times.median(name))
+        report.row(case=case, operation=name, **times.columns(name))
 
 
 if __name__ == "__main__":

@@ -30,6 +30,10 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
+CPU = time.thread_time  # what other work on the machine disturbs least
+WALL = time.perf_counter  # for who works in several threads or processes
+
+
 @dataclass
 class Contender:
     """Something to time. `prepare` makes what `run` works on; only `run` is timed."""
@@ -38,6 +42,7 @@ class Contender:
     run: Callable[[Any], object]
     units: int  # `run` does so many events, members or calls
     prepare: Callable[[], Any] = lambda: None
+    clock: Callable[[], float] = CPU
 
 
 class Times:
@@ -52,6 +57,9 @@ class Times:
     def median(self, name: str) -> float:
         return statistics.median(self.rounds[name])
 
+    def columns(self, name: str) -> dict[str, float]:
+        return {"ns": self.median(name), "best_ns": min(self.rounds[name])}
+
     def ratio(self, name: str, peer: str) -> float:
         """Median over the rounds of name / peer: what slows a round down slows both."""
         pairs = zip(self.rounds[name], self.rounds[peer], strict=True)
@@ -64,7 +72,8 @@ def race(contenders: Sequence[Contender], repeat: int) -> Times:
     for turn in range(repeat):
         for contender in rotated(contenders, turn):
             state = contender.prepare()
-            times.add(contender.name, seconds(contender.run, state), contender.units)
+            spent = seconds(contender.run, state, contender.clock)
+            times.add(contender.name, spent, contender.units)
     return times
 
 
@@ -73,14 +82,14 @@ def rotated(items: Sequence[R], turn: int) -> list[R]:
     return [*items[start:], *items[:start]]
 
 
-def seconds(function: Callable[P, object], *args: P.args, **kwargs: P.kwargs) -> float:
+def seconds(run: Callable[[Any], object], state: Any, clock: Callable[[], float] = CPU) -> float:
     """How long one call takes, without the garbage collector."""
     gc.collect()
     gc.disable()
     try:
-        start = time.perf_counter()
-        function(*args, **kwargs)
-        return time.perf_counter() - start
+        start = clock()
+        run(state)
+        return clock() - start
     finally:
         gc.enable()
 
