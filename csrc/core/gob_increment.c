@@ -4,24 +4,32 @@
 
 #include "gob_check.h"
 
-/* One increment, whatever it meets. */
+/* One increment, whatever it meets. *old gets the score before, or GOB_ABSENT. */
 static gob_status increment(gob_index *ix, gob_alloc *a, int64_t member, double by, gob_journal *j,
-                            size_t at, double *sum)
+                            size_t at, double *old, double *sum)
 {
-    double old = gob_index_get(ix, member);
+    const gob_page_ref *ref = gob_pages_find(&ix->pages, gob_page_number(member));
+    size_t slot = ref == NULL ? gob_table_find(&ix->table, member) : GOB_NO_SLOT;
+    *old = slot != GOB_NO_SLOT ? gob_table_score(&ix->table, slot)
+           : ref != NULL       ? gob_page_get(&ix->pages, ref->page, gob_page_position(member))
+                               : GOB_ABSENT;
     double back;
-    GOB_TRY(gob_index_sum(ix, old, by, sum));
-    bool created = gob_is_absent(old);
+    GOB_TRY(gob_index_sum(ix, *old, by, sum));
+    bool created = gob_is_absent(*old);
     bool logged =
-        !created && (gob_narrow(*sum - by, ix->table.score_bytes, &back) != GOB_OK || back != old);
+        !created && (gob_narrow(*sum - by, ix->table.score_bytes, &back) != GOB_OK || back != *old);
     if (logged) {
         GOB_TRY(gob_journal_reserve(j, a));
     }
-    GOB_TRY(gob_index_put(ix, a, member, *sum, &old));
+    if (slot != GOB_NO_SLOT) {
+        gob_table_set_score(&ix->table, slot, *sum);
+    } else {
+        GOB_TRY(gob_index_put(ix, a, member, *sum, old));
+    }
     if (created) {
         gob_journal_created(j, at);
     } else if (logged) {
-        gob_journal_log(j, at, old);
+        gob_journal_log(j, at, *old);
     }
     return GOB_OK;
 }
@@ -148,9 +156,9 @@ static gob_status bulk_one(const bulk *b, gob_page_ref *ref, size_t i, unsigned 
                         bump_code(ref->page, position, small, &sum) ||
                         create_code(ix, ref->page, position, small, b->journal, b->at + i, &sum));
     if (!done) {
-        double old = gob_index_get(ix, b->members[i]);
+        double old;
         b->journal->done = b->at + i;
-        GOB_TRY(increment(ix, b->alloc, b->members[i], by, b->journal, b->at + i, &sum));
+        GOB_TRY(increment(ix, b->alloc, b->members[i], by, b->journal, b->at + i, &old, &sum));
         b->effects->changed = b->effects->changed || sum != old;
         b->effects->stuck = b->effects->stuck || (sum == old && by != 0.0 && isfinite(old));
     } else {
@@ -169,6 +177,11 @@ static gob_status bulk_mixed(const bulk *b, size_t n)
     for (size_t start = 0; start < n; start += t.n) {
         batch_begin(b, &t, start, n);
         look_ahead_all(b->ix, b->members + start, t.n, t.refs);
+        for (size_t i = 0; i < t.n; i++) {
+            if (t.refs[i] == NULL) {
+                gob_table_prefetch_slot(&b->ix->table, b->members[start + i]);
+            }
+        }
         for (size_t i = 0; i < t.n; i++) {
             gob_page_ref *ref = t.bits == b->ix->pages.bits ? t.refs[i] : NULL;
             unsigned small = small_addend(b->by.at[(start + i) * b->by.step]);
@@ -216,15 +229,18 @@ static void bulk_codes(const bulk *b, batch *t, batch *next, unsigned small)
     b->effects->changed = b->effects->changed || (small != 0 && count < t->n);
 }
 
-/* Starts the loads of the exceptions that the inputs left over may be. */
-static void look_ahead_patches(const bulk *b, const batch *t)
+/* Starts the loads of the exceptions or table slots that the inputs left over may be. */
+static void look_ahead_left(const bulk *b, const batch *t)
 {
     gob_patch_kind kind = b->ix->pages.kind;
     for (size_t k = 0; k < t->count; k++) {
         const gob_page_ref *ref = t->refs[t->left[k]];
-        if (ref != NULL) {
-            unsigned position = gob_page_position(b->members[t->start + t->left[k]]);
-            const uint8_t *group = gob_patch_home(&ref->page->patch, kind, position);
+        int64_t member = b->members[t->start + t->left[k]];
+        if (ref == NULL) {
+            gob_table_prefetch_slot(&b->ix->table, member);
+        } else {
+            const uint8_t *group =
+                gob_patch_home(&ref->page->patch, kind, gob_page_position(member));
             GOB_PREFETCH(group);
             GOB_PREFETCH(group + GOB_PATCH_GROUP * (2U + kind.score_bytes) - 1);
         }
@@ -281,7 +297,7 @@ static gob_status bulk_alike(const bulk *b, size_t n, unsigned small)
         }
         batch_begin(b, next, now->start + now->n, n);
         bulk_codes(b, now, next, small);
-        look_ahead_patches(b, now);
+        look_ahead_left(b, now);
         GOB_TRY(bulk_left(b, before, now, small));
         batch *done = before;
         before = now;

@@ -348,10 +348,16 @@ gob_status gob_index_sum(const gob_index *ix, double old, double by, double *sum
 void gob_index_get_many(const gob_index *ix, const int64_t *members, size_t n, double missing,
                         double *out)
 {
+    const gob_page_ref *refs[GOB_BATCH];
     for (size_t start = 0; start < n; start += GOB_BATCH) {
         size_t some = n - start < GOB_BATCH ? n - start : GOB_BATCH;
         for (size_t i = start; i < start + some; i++) {
-            (void)gob_index_look_ahead(&ix->pages, &ix->table, members[i]);
+            refs[i - start] = gob_index_look_ahead(&ix->pages, &ix->table, members[i]);
+        }
+        for (size_t i = start; i < start + some; i++) {
+            if (refs[i - start] == NULL) {
+                gob_table_prefetch_slot(&ix->table, members[i]);
+            }
         }
         for (size_t i = start; i < start + some; i++) {
             double score = gob_index_get(ix, members[i]);

@@ -98,21 +98,30 @@ static unsigned route(const gob_node *n, gob_entry e)
 
 /* Reading */
 
-uint64_t gob_order_lower_bound(const gob_order *o, gob_entry e)
+/* The block that e belongs to, and in *rank the entries before that block. */
+static const gob_child *locate(const gob_order *o, gob_entry e, uint64_t *rank)
 {
-    uint64_t rank = 0;
-    for (const gob_node *n = o->root; n != NULL;) {
+    *rank = 0;
+    for (const gob_node *n = o->root;;) {
         unsigned at = route(n, e);
         for (unsigned i = 0; i < at; i++) {
-            rank += n->child[i].count;
+            *rank += n->child[i].count;
         }
-        const gob_child *c = &n->child[at];
         if (n->level == 0) {
-            return rank + gob_block_lower_bound(c->node, o->layout, c->first, e);
+            return &n->child[at];
         }
-        n = c->node;
+        n = n->child[at].node;
     }
-    return rank;
+}
+
+uint64_t gob_order_lower_bound(const gob_order *o, gob_entry e)
+{
+    if (o->root == NULL) {
+        return 0;
+    }
+    uint64_t before;
+    const gob_child *c = locate(o, e, &before);
+    return before + gob_block_lower_bound(c->node, o->layout, c->first, e);
 }
 
 /* The block that holds the rank, and in *rank the place inside it. */
@@ -137,6 +146,43 @@ gob_entry gob_order_select(const gob_order *o, uint64_t rank)
 {
     const gob_child *c = descend(o, &rank);
     return gob_block_get(c->node, o->layout, c->first, rank);
+}
+
+void gob_order_lower_bound_many(const gob_order *o, const gob_entry *entries, size_t n,
+                                uint64_t *ranks)
+{
+    const gob_child *blocks[GOB_BATCH];
+    for (size_t start = 0; start < n; start += GOB_BATCH) {
+        size_t end = n - start < GOB_BATCH ? n : start + GOB_BATCH;
+        for (size_t i = start; i < end && o->root != NULL; i++) {
+            blocks[i - start] = locate(o, entries[i], &ranks[i]);
+            gob_block_prefetch(blocks[i - start]->node);
+        }
+        for (size_t i = start; i < end; i++) {
+            const gob_child *c = blocks[i - start];
+            ranks[i] = o->root == NULL ? 0
+                                       : ranks[i] + gob_block_lower_bound(c->node, o->layout,
+                                                                          c->first, entries[i]);
+        }
+    }
+}
+
+void gob_order_select_many(const gob_order *o, const uint64_t *ranks, size_t n, gob_entry *entries)
+{
+    const gob_child *blocks[GOB_BATCH];
+    uint64_t inside[GOB_BATCH];
+    for (size_t start = 0; start < n; start += GOB_BATCH) {
+        size_t end = n - start < GOB_BATCH ? n : start + GOB_BATCH;
+        for (size_t i = start; i < end; i++) {
+            inside[i - start] = ranks[i];
+            blocks[i - start] = descend(o, &inside[i - start]);
+            gob_block_prefetch(blocks[i - start]->node);
+        }
+        for (size_t i = start; i < end; i++) {
+            const gob_child *c = blocks[i - start];
+            entries[i] = gob_block_get(c->node, o->layout, c->first, inside[i - start]);
+        }
+    }
 }
 
 void gob_order_read(const gob_order *o, uint64_t rank, gob_window *w)

@@ -90,9 +90,19 @@ size_t gob_table_find(const gob_table *t, int64_t member)
 void gob_table_prefetch(const gob_table *t, int64_t member)
 {
     if (t->capacity != 0) {
-        size_t slot = home_of(t, gob_hash_int(member, t->seed)) * GOB_GROUP;
-        GOB_PREFETCH(t->ctrl + slot);
-        GOB_PREFETCH(gob_table_slot(t, slot));
+        GOB_PREFETCH(t->ctrl + home_of(t, gob_hash_int(member, t->seed)) * GOB_GROUP);
+    }
+}
+
+void gob_table_prefetch_slot(const gob_table *t, int64_t member)
+{
+    if (t->capacity != 0) {
+        uint64_t hash = gob_hash_int(member, t->seed);
+        size_t slot = home_of(t, hash) * GOB_GROUP;
+        unsigned match = gob_group_match(t->ctrl + slot, tag_of(hash), (gob_simd)t->simd);
+        if (match != 0) {
+            GOB_PREFETCH(gob_table_slot(t, slot + gob_ctz64(match)));
+        }
     }
 }
 

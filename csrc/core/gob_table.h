@@ -33,8 +33,10 @@ void gob_table_free(gob_table *t, gob_alloc *a);
 /* The slot of a member, or GOB_NO_SLOT. */
 size_t gob_table_find(const gob_table *t, int64_t member);
 
-/* Starts the loads that a find of this member will need. */
+/* For batches of finds: starts the load of a member's control bytes; and once these are there, of
+ * the slot that they point to. */
 void gob_table_prefetch(const gob_table *t, int64_t member);
+void gob_table_prefetch_slot(const gob_table *t, int64_t member);
 
 /* True when one more member fits without allocating. */
 bool gob_table_has_room(const gob_table *t);

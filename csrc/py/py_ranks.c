@@ -78,14 +78,43 @@ typedef struct rank_work {
     bool descending;
 } rank_work;
 
+enum { BATCH = 256 };
+
+/* The ranks of a batch of members with these scores, by one call for all that are present. */
+static void ordinal_batch(const rank_work *work, size_t at, size_t n, const double *scores)
+{
+    gob_entry entries[BATCH];
+    uint64_t ranks[BATCH];
+    uint64_t count = gob_zset_count(work->z);
+    size_t present = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (!gob_is_absent(scores[i])) {
+            entries[present++] = gob_zset_entry(work->members[at + i], scores[i]);
+        }
+    }
+    gob_order_lower_bound_many(work->z->order, entries, present, ranks);
+    present = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (gob_is_absent(scores[i])) {
+            work->out[at + i] = -1;
+        } else {
+            uint64_t rank = ranks[present++];
+            work->out[at + i] = (int64_t)(work->descending ? count - 1 - rank : rank);
+        }
+    }
+}
+
 static gob_status rank_stretch(void *context, size_t from, size_t n)
 {
-    enum { BATCH = 256 };
     rank_work *work = context;
     double scores[BATCH];
     for (size_t at = from; at < from + n; at += BATCH) {
         size_t batch = from + n - at < BATCH ? from + n - at : BATCH;
         gob_index_get_many(&work->z->index, work->members + at, batch, GOB_ABSENT, scores);
+        if (work->how == ORDINAL) {
+            ordinal_batch(work, at, batch, scores);
+            continue;
+        }
         for (size_t i = 0; i < batch; i++) {
             work->out[at + i] = gob_is_absent(scores[i])
                                     ? -1

@@ -119,10 +119,19 @@ static gob_status row_stretch(void *context, size_t from, size_t n)
 
 static gob_status select_stretch(void *context, size_t from, size_t n)
 {
+    enum { BATCH = 256 };
     row_work *work = context;
-    for (size_t row = from; row < from + n; row++) {
-        gob_entry e = gob_order_select(work->self->z.order, (uint64_t)work->ranks[row]);
-        put_row(work->self, work->columns, row, e);
+    gob_entry entries[BATCH];
+    uint64_t ranks[BATCH];
+    for (size_t at = from; at < from + n; at += BATCH) {
+        size_t batch = from + n - at < BATCH ? from + n - at : BATCH;
+        for (size_t i = 0; i < batch; i++) {
+            ranks[i] = (uint64_t)work->ranks[at + i];
+        }
+        gob_order_select_many(work->self->z.order, ranks, batch, entries);
+        for (size_t i = 0; i < batch; i++) {
+            put_row(work->self, work->columns, at + i, entries[i]);
+        }
     }
     return GOB_OK;
 }
