@@ -345,24 +345,28 @@ gob_status gob_index_sum(const gob_index *ix, double old, double by, double *sum
     return gob_narrow(gob_is_absent(old) ? by : old + by, ix->table.score_bytes, sum);
 }
 
+void gob_index_warm(const gob_index *ix, const int64_t *members, size_t n)
+{
+    const gob_page_ref *refs[GOB_BATCH];
+    for (size_t i = 0; i < n; i++) {
+        refs[i] = gob_index_look_ahead(&ix->pages, &ix->table, members[i]);
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (refs[i] == NULL) {
+            gob_table_prefetch_slot(&ix->table, members[i]);
+        }
+    }
+}
+
 void gob_index_get_many(const gob_index *ix, const int64_t *members, size_t n, double missing,
                         double *out)
 {
-    const gob_page_ref *refs[GOB_BATCH];
-    for (size_t start = 0; start < n; start += GOB_BATCH) {
-        size_t some = n - start < GOB_BATCH ? n - start : GOB_BATCH;
-        for (size_t i = start; i < start + some; i++) {
-            refs[i - start] = gob_index_look_ahead(&ix->pages, &ix->table, members[i]);
+    for (size_t i = 0; i < n; i++) {
+        if (i % GOB_BATCH == 0) {
+            gob_index_warm(ix, members + i, n - i < GOB_BATCH ? n - i : GOB_BATCH);
         }
-        for (size_t i = start; i < start + some; i++) {
-            if (refs[i - start] == NULL) {
-                gob_table_prefetch_slot(&ix->table, members[i]);
-            }
-        }
-        for (size_t i = start; i < start + some; i++) {
-            double score = gob_index_get(ix, members[i]);
-            out[i] = gob_is_absent(score) ? missing : score;
-        }
+        double score = gob_index_get(ix, members[i]);
+        out[i] = gob_is_absent(score) ? missing : score;
     }
 }
 

@@ -55,6 +55,9 @@ GOB_INLINE gob_page_ref *gob_index_look_ahead(const gob_pages *pages, const gob_
     return ref;
 }
 
+/* Starts the loads that lookups of these members, at most GOB_BATCH, will need. */
+void gob_index_warm(const gob_index *ix, const int64_t *members, size_t n);
+
 /* The scores of n members, `missing` where absent. */
 void gob_index_get_many(const gob_index *ix, const int64_t *members, size_t n, double missing,
                         double *out);

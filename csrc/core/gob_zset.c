@@ -294,10 +294,19 @@ gob_status gob_zset_begin(gob_zset *z, gob_journal *j, size_t inputs)
     return GOB_OK;
 }
 
+/* Before input i of a step that ends at `end`: warms the batch that begins there. */
+static void warm(const gob_zset *z, gob_inputs in, size_t i, size_t from, size_t end)
+{
+    if ((i - from) % GOB_BATCH == 0) {
+        gob_index_warm(&z->index, in.members + i, end - i < GOB_BATCH ? end - i : GOB_BATCH);
+    }
+}
+
 gob_status gob_zset_update_step(gob_zset *z, gob_journal *j, gob_inputs in, size_t from, size_t n,
                                 gob_mode mode, gob_changes *changes)
 {
     for (size_t i = from; i < from + n; i++, j->done = i) {
+        warm(z, in, i, from, from + n);
         double score;
         GOB_TRY(gob_narrow(in.scores.at[i * in.scores.step], z->index.table.score_bytes, &score));
         double old = gob_index_get(&z->index, in.members[i]);
@@ -337,6 +346,7 @@ gob_status gob_zset_remove_step(gob_zset *z, gob_journal *j, gob_inputs in, size
                                 uint64_t *removed)
 {
     for (size_t i = from; i < from + n; i++, j->done = i) {
+        warm(z, in, i, from, from + n);
         double old = gob_index_get(&z->index, in.members[i]);
         if (gob_is_absent(old)) {
             continue;
