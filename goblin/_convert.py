@@ -26,7 +26,7 @@ def members(values: Any, dtype: str) -> Members:
             f"members are wanted, but this is one {type(values).__name__}; put it into a list"
         )
     if _is_array(values):
-        array = np.asarray(values)
+        array = _as_array(values)
         if array.ndim != 1:
             raise ValueError(f"members must have one dimension, not {array.ndim}")
         if array.dtype.kind in "iu":
@@ -42,6 +42,12 @@ def _is_array(values: Any) -> bool:
     return isinstance(values, memoryview) or (
         hasattr(type(values), "__array__") and not isinstance(values, _core.SortedSet)
     )
+
+
+def _as_array(values: Any) -> NDArray[Any]:
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+        raise ValueError("masked entries have no value; leave them out, as .compressed() does")
+    return np.asarray(values)
 
 
 def _checked(array: NDArray[Any], dtype: str) -> Members:
@@ -64,7 +70,7 @@ def scores(values: Any, count: int, dtype: str) -> Scores:
     if isinstance(values, _TEXT):
         raise TypeError(f"scores are wanted, but this is {type(values).__name__}")
     if _is_array(values):
-        array = np.asarray(values)
+        array = _as_array(values)
         if array.ndim:
             return _score_array(array, count, dtype)
         values = array[()]

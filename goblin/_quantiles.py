@@ -64,8 +64,9 @@ def _step(index: Floats, method: str) -> tuple[Floats, Floats]:
 
 
 def between(low: Floats, high: Floats, share: Floats) -> Floats:
-    """Linear interpolation as numpy's; between equal infinities it stays there."""
+    """Linear interpolation as numpy's, but that it gives no NaN next to infinities where one of
+    the two scores is the answer."""
     with np.errstate(invalid="ignore"):
         step = high - low
         mixed = np.where(share >= 0.5, high - step * (1 - share), low + step * share)
-    return np.where(low == high, low, mixed)
+    return np.select([(low == high) | (share == 0), share == 1], [low, high], mixed)

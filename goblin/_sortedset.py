@@ -123,16 +123,21 @@ class SortedSet(_core.SortedSet[M]):
         compress: bool = True,
         merge_exponent: float = 1.0,
     ) -> None:
-        given = data if isinstance(data, SortedSet) else None
-        kind = member or (given.member_dtype if given is not None else _kind_of(data))
-        width = score or (given.score_dtype if given is not None else "float64")
+        kind: str | None = member
+        width: str | None = score
+        if kind is None:
+            kind = data.member_dtype if isinstance(data, SortedSet) else _kind_of(data)
+        if width is None:
+            width = data.score_dtype if isinstance(data, SortedSet) else "float64"
         _known(kind, ("int32", "int64"), "member")
         _known(width, ("float32", "float64"), "score")
         if not 0.0 <= merge_exponent <= 1.0:
             raise ValueError("merge_exponent must be in 0..1")
-        self._configure(_DTYPES[kind].itemsize, _DTYPES[width].itemsize, compress, merge_exponent)
+        fresh: SortedSet[M] = SortedSet.__new__(SortedSet)
+        fresh._configure(_DTYPES[kind].itemsize, _DTYPES[width].itemsize, compress, merge_exponent)
         if data is not None:
-            SortedSet.update(self, data, scores)
+            fresh.update(data, scores)
+        self._swap(fresh)
 
     # ---- as a mapping
 
@@ -595,7 +600,7 @@ class SortedSet(_core.SortedSet[M]):
         fits = {"gt": kept > old, "lt": kept < old, "nx": False}.get(mode.removeprefix("xx_"), True)
         goes = fits & ~new if mode.startswith("xx") else fits | new
         ids, kept = ids[goes], kept[goes]
-        self._remove(ids, lambda _: dst._update(ids, kept, "set"))
+        self._remove(ids, functools.partial(dst._update, ids, kept, "set"))
         return len(ids)
 
     # ---- reads by member
@@ -971,6 +976,8 @@ class SortedSet(_core.SortedSet[M]):
         2
         """
         count, total, ordered, mapping = self._digest()
+        if math.isnan(total):
+            total = math.nan  # this very object, by which equal tuples are equal
         return Digest(count, total, ordered[1] << 64 | ordered[0], mapping[1] << 64 | mapping[0])
 
     @_atomic

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Literal
 
 __all__ = ["Advance", "Progress", "track"]
@@ -32,10 +32,10 @@ def track(setting: Progress, total: int | None, unit: str, description: str) -> 
     """
     if callable(setting):
         yield _count(setting, total)
-    elif setting is True or (setting == "auto" and _has_watcher()):
+    elif sys.stderr is not None and (setting is True or (setting == "auto" and _has_watcher())):
         with _bar(total, unit, description) as advance:
             yield advance
-    elif setting == "auto" or setting is False or setting is None:
+    elif setting == "auto" or setting is None or isinstance(setting, bool):
         yield _ignore
     else:
         raise ValueError(f'progress must be "auto", True, False or a callable, not {setting!r}')
@@ -57,7 +57,7 @@ def _count(report: Callable[[int, int | None], object], total: int | None) -> Ad
 
 
 def _has_watcher() -> bool:
-    return _in_notebook() or (sys.stderr is not None and sys.stderr.isatty())
+    return _in_notebook() or sys.stderr.isatty()
 
 
 def _in_notebook() -> bool:
@@ -73,8 +73,12 @@ def _bar(total: int | None, unit: str, description: str) -> Iterator[Advance]:
         with _lines(total, unit, description) as advance:
             yield advance
         return
-    with tqdm(total=total, unit=unit, desc=description, unit_scale=True, file=sys.stderr) as bar:
+    bar = tqdm(total=total, unit=unit, desc=description, unit_scale=True, file=sys.stderr)
+    try:
         yield bar.update
+    finally:
+        with suppress(OSError):  # by now the work is done
+            bar.close()
 
 
 @contextmanager
@@ -101,5 +105,6 @@ def _lines(total: int | None, unit: str, description: str) -> Iterator[Advance]:
     try:
         yield advance
     finally:
-        show(done, time.monotonic() - started)
-        print(file=sys.stderr)
+        with suppress(OSError):  # by now the work is done
+            show(done, time.monotonic() - started)
+            print(file=sys.stderr)

@@ -118,18 +118,24 @@ int gob_number(PyObject *object, double *out)
 }
 
 /* Whether a score of this width holds another number than the integer; -1 on error. */
-static int is_rounded(PyObject *integer, double value, unsigned score_bytes)
+static int is_rounded(PyObject *object, double value, unsigned score_bytes)
 {
     double kept = score_bytes == 4 ? (double)(float)value : value;
     if (fabs(value) < (score_bytes == 4 ? 0x1p24 : 0x1p53) || isinf(kept)) {
         return 0;
     }
-    PyObject *back = PyLong_FromDouble(kept);
-    if (back == NULL) {
-        return -1;
+    PyObject *integer = PyNumber_Index(object);
+    if (integer == NULL) { /* an array of one float has the slot, too */
+        bool refused = PyErr_ExceptionMatches(PyExc_TypeError);
+        if (refused) {
+            PyErr_Clear();
+        }
+        return refused ? 0 : -1;
     }
-    int differs = PyObject_RichCompareBool(back, integer, Py_NE);
-    Py_DECREF(back);
+    PyObject *back = PyLong_FromDouble(kept);
+    int differs = back == NULL ? -1 : PyObject_RichCompareBool(back, integer, Py_NE);
+    Py_XDECREF(back);
+    Py_DECREF(integer);
     return differs;
 }
 
@@ -138,7 +144,7 @@ int gob_score_number(PyObject *object, unsigned score_bytes, double *out, bool *
     if (gob_number(object, out) < 0) {
         return -1;
     }
-    if (GOB_UNLIKELY(PyLong_Check(object))) {
+    if (GOB_UNLIKELY(PyIndex_Check(object))) {
         int result = is_rounded(object, *out, score_bytes);
         if (result < 0) {
             return -1;

@@ -57,7 +57,16 @@ static int report(PyObject *advance, size_t n)
     return result == NULL ? -1 : 0;
 }
 
-static int carry_out(call *c, PyObject *advance)
+/* Calls the last act before a removal is committed; None for none. Straight from here: the
+ * interpreter would let a signal raise once that act is done, and the removal be taken back. */
+static int finish_with(PyObject *seal)
+{
+    PyObject *result = seal == Py_None ? Py_NewRef(Py_None) : PyObject_CallNoArgs(seal);
+    Py_XDECREF(result);
+    return result == NULL ? -1 : 0;
+}
+
+static int carry_out(call *c, PyObject *callback)
 {
     size_t done = 0;
     while (done < c->inputs) {
@@ -67,16 +76,16 @@ static int carry_out(call *c, PyObject *advance)
             gob_raise(status);
             return -1;
         }
-        if ((c->verb == GOB_INCREMENT && report(advance, n) < 0) || PyErr_CheckSignals() < 0) {
+        if ((c->verb == GOB_INCREMENT && report(callback, n) < 0) || PyErr_CheckSignals() < 0) {
             return -1;
         }
         done += n;
     }
-    return c->verb == GOB_INCREMENT ? gob_warn_stuck(c->self) : report(advance, c->inputs);
+    return c->verb == GOB_INCREMENT ? gob_warn_stuck(c->self) : finish_with(callback);
 }
 
 /* The whole call on a set that is ready. 0, or -1 with an exception and nothing changed. */
-static int transact(call *c, PyObject *advance)
+static int transact(call *c, PyObject *callback)
 {
     gob_use before = gob_start(c->self, GOB_RUNNING);
     gob_status status = gob_zset_begin(&c->self->z, &c->journal, c->inputs);
@@ -85,7 +94,7 @@ static int transact(call *c, PyObject *advance)
         gob_raise(status);
     } else {
         c->self->z.stuck = false;
-        result = carry_out(c, advance);
+        result = carry_out(c, callback);
         (void)gob_detached(result < 0 ? roll_back : commit, c, 0, c->inputs);
     }
     gob_finish(c->self, before);
@@ -209,8 +218,8 @@ PyObject *gob_bulk_increment(gob_sortedset *self, PyObject *args)
     return result < 0 ? NULL : Py_NewRef(Py_None);
 }
 
-/* _remove(members, seal) -> how many were there. seal, unless None, is called with the number of
- * inputs once they are gone; where it raises they come back. */
+/* _remove(members, seal) -> how many were there. seal, unless None, is a built-in that is called
+ * once they are gone; where it raises they come back. */
 PyObject *gob_bulk_remove(gob_sortedset *self, PyObject *args)
 {
     Py_buffer members;

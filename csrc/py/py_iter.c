@@ -15,12 +15,12 @@ typedef struct iterator {
 } iterator;
 
 /* Changes of the set show in its stamp; being re-ordered or repacked is none. */
-static int check_unchanged(iterator *it)
+static int check_unchanged(const iterator *it, gob_sortedset *set)
 {
-    if (gob_ready(it->set) < 0) {
+    if (gob_ready(set) < 0) {
         return -1;
     }
-    if (it->stamp != it->set->z.stamp) {
+    if (it->stamp != set->z.stamp) {
         PyErr_SetString(PyExc_RuntimeError, "SortedSet changed during iteration");
         return -1;
     }
@@ -51,10 +51,9 @@ static PyObject *make_result(const iterator *it, size_t at)
     return pair;
 }
 
-static PyObject *iterator_next(PyObject *object)
+static PyObject *next_of(iterator *it, gob_sortedset *set)
 {
-    iterator *it = (iterator *)object;
-    if (it->set == NULL || check_unchanged(it) < 0) {
+    if (check_unchanged(it, set) < 0) {
         return NULL;
     }
     if (it->left == 0) {
@@ -63,15 +62,28 @@ static PyObject *iterator_next(PyObject *object)
     }
     uint64_t at = it->rank - it->window.first_rank;
     if (GOB_UNLIKELY(at >= it->window.count)) {
-        if (gob_sync(it->set) < 0) {
+        if (gob_sync(set) < 0) {
             return NULL;
         }
-        gob_order_read(it->set->z.order, it->rank, &it->window);
+        gob_order_read(set->z.order, it->rank, &it->window);
         at = it->rank - it->window.first_rank;
     }
     it->rank += (uint64_t)(int64_t)it->step;
     it->left--;
     return make_result(it, (size_t)at);
+}
+
+static PyObject *iterator_next(PyObject *object)
+{
+    iterator *it = (iterator *)object;
+    if (it->set == NULL) {
+        return NULL;
+    }
+    /* Another thread may exhaust the iterator while this one waits for the set. */
+    gob_sortedset *set = (gob_sortedset *)Py_NewRef((PyObject *)it->set);
+    PyObject *result = next_of(it, set);
+    Py_DECREF(set);
+    return result;
 }
 
 static int iterator_traverse(PyObject *object, visitproc visit, void *arg)

@@ -182,4 +182,6 @@ def _fail(reason: str, code: int) -> int:
 
 
 def _say(text: str) -> None:
+    if sys.stderr is None:  # closed, and then print would take standard output
+        return
     print(f"goblin: {_report.escaped(text)}", file=sys.stderr)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import re
+import reprlib
 import sys
 import time
 from collections.abc import Callable, Iterable
@@ -120,7 +121,7 @@ def _feed(reader: Reader[B], limit: int, take: Callable[[B, int], None]) -> tupl
 
 def _not_integer(file: str, batch: io.CommandBatch) -> TraceError:
     name = next(os.fsdecode(m) for m in batch.members.tolist() if not _is_int64(m))
-    return TraceError(f"{_name(file)}: member {name!r} is no 64-bit integer")
+    return TraceError(f"{_name(file)}: member {reprlib.repr(name)} is no 64-bit integer")
 
 
 def _is_int64(member: bytes) -> bool:

@@ -119,3 +119,19 @@ def test_progress_on_a_terminal_only(tmp_path: Path) -> None:
         os.close(ours)
     assert b"reading" in shown
     assert json.loads(done.stdout)["total"] == 100
+
+
+def test_no_standard_error_leaves_standard_output_alone() -> None:
+    done = subprocess.run(
+        ["sh", "-c", 'exec "$@" 2>&-', "sh", *GOBLIN, "count", "none.tsv"],
+        stdout=subprocess.PIPE,
+        timeout=60,
+    )
+    assert (done.returncode, done.stdout) == (1, b"")
+
+
+def test_a_long_member_does_not_flood_the_terminal() -> None:
+    done = run("replay", "-", input=b"ZADD a 1 " + b"\0" * 1_000_000 + b"\n")
+    assert (done.returncode, done.stdout) == (1, b"")
+    assert done.stderr.endswith(b"is no 64-bit integer\n")
+    assert len(done.stderr) < 200

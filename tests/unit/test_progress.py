@@ -64,3 +64,32 @@ def test_bar_ends_its_line_when_work_fails() -> None:
 def test_errors_pass_through() -> None:
     with pytest.raises(KeyError), track(False, None, "B", "reading"):
         raise KeyError("mine")
+
+
+@pytest.mark.parametrize("hidden", ["", "tqdm.auto"])
+@pytest.mark.parametrize("setting", ["auto", True])
+def test_no_standard_error_is_no_error(hidden: str, setting: Any) -> None:
+    """Nor a reason to write to standard output."""
+    code = (
+        "import sys\n"
+        f"sys.modules.update({{{hidden!r}: None}} if {hidden!r} else {{}})\n"
+        "from goblin.progress import track\n"
+        "sys.stderr = None\n"
+        f"with track({setting!r}, 10, 'member', 'adding') as advance: advance(10)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=60)
+    assert (done.returncode, done.stdout) == (0, b"")
+
+
+@pytest.mark.parametrize("hidden", ["", "tqdm.auto"])
+def test_a_bar_that_cannot_end_does_not_undo_the_work(hidden: str) -> None:
+    code = (
+        "import os, sys\n"
+        f"sys.modules.update({{{hidden!r}: None}} if {hidden!r} else {{}})\n"
+        "from goblin.progress import track\n"
+        "with track(True, 10, 'member', 'adding'):\n"
+        "    os.dup2(os.open('/dev/full', os.O_WRONLY), 2)\n"
+        "print('done'); sys.stdout.flush(); os._exit(0)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=60)
+    assert done.stdout == b"done\n"

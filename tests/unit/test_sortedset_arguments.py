@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from model.layouts import Layout
 
-from goblin import SortedSet
+from goblin import PrecisionWarning, SortedSet
 
 NAN = math.nan
 CONTENT = {1: 1.0, 2: math.inf, 3: 0.0}
@@ -470,3 +470,36 @@ def test_wrong_call_shapes(z: SortedSet, call: Callable[[Any], Any]) -> None:
     with pytest.raises(TypeError):
         call(z)
     assert z == CONTENT
+
+
+def test_masked_entries_are_refused() -> None:
+    masked = np.ma.array([1, 2, 3], mask=[False, True, False])
+    z = SortedSet(CONTENT)
+    for call in (
+        lambda: z.increment_many(masked),
+        lambda: z.remove(masked),
+        lambda: z.update([1, 2, 3], masked),
+        lambda: z.increment_many([1], np.ma.masked),
+        lambda: SortedSet.from_counts(masked),
+    ):
+        with pytest.raises(ValueError, match="masked"):
+            call()
+    assert z == CONTENT
+    assert list(SortedSet(masked.compressed(), 1.0)) == [1, 3]
+    assert z.remove(np.ma.array([1, 2])) == 2
+
+
+@pytest.mark.parametrize("score", [np.int64(2**53 + 1), np.uint64(2**63 + 1)])
+def test_integers_of_numpy_warn_as_those_of_python_do(score: Any) -> None:
+    z = SortedSet()
+    with pytest.warns(PrecisionWarning):
+        z[1] = score
+    with pytest.warns(PrecisionWarning):
+        z.update([2], [score])
+    assert z == {1: float(score), 2: float(score)}
+
+
+def test_an_array_of_one_large_float_is_no_integer() -> None:
+    z = SortedSet()
+    z[1] = np.array(1e300)
+    assert z == {1: 1e300}

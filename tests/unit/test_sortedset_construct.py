@@ -153,3 +153,17 @@ class TestFromCounts:
             pass
 
         assert type(Board.from_counts(self.IDS)) is Board
+
+
+@pytest.mark.parametrize("data", [[(1, 1.0), (2, "x")], [(2**70, 1.0)]])
+def test_a_second_init_that_raises_has_changed_nothing(data: Any) -> None:
+    z = SortedSet({7: 1.0}, score="float32")
+    with pytest.raises((TypeError, OverflowError)):
+        z.__init__(data)  # type: ignore[misc]
+    assert (z.layout, z.to_dict()) == ("int64-float32", {7: 1.0})
+
+
+def test_a_second_init_with_itself_keeps_the_content() -> None:
+    z = SortedSet({7: 1.0})
+    z.__init__(z, score="float32")  # type: ignore[misc]
+    assert (z.layout, z.to_dict()) == ("int64-float32", {7: 1.0})

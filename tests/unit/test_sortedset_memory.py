@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from typing import Any
 
@@ -148,3 +149,10 @@ def test_a_failed_allocation_can_be_asked_for(make: Any) -> None:
     assert z == dict.fromkeys(DENSE.tolist(), 1.0)
     z.increment_many(SPARSE)
     z._validate()
+
+
+def test_digests_are_equal_also_where_the_total_is_nan() -> None:
+    z = SortedSet({7: math.inf, 8: -math.inf})
+    assert math.isnan(z.digest().total)
+    assert z.digest() == z.copy().digest()
+    assert hash(z.digest()) == hash(z.copy().digest())

@@ -151,3 +151,17 @@ class TestExactSum:
     def test_float32_scores_are_summed_as_doubles(self) -> None:
         z = SortedSet(range(3), [2.0**24, 1.0, 1.0], member="int32", score="float32")
         assert z.total() == 2.0**24 + 2
+
+
+@pytest.mark.parametrize("method", ["lower", "higher", "nearest", "inverted_cdf"])
+def test_quantiles_that_are_scores_stay_so_next_to_infinities(method: str) -> None:
+    scores = [-math.inf, -math.inf, 1.0, 2.0, math.inf]
+    z = SortedSet(range(5), scores)
+    shares = np.linspace(0, 1, 21)
+    expected = np.quantile(scores, shares, method=method)
+    np.testing.assert_array_equal(z.quantile(shares, method=method), expected)
+
+
+def test_the_ends_next_to_infinities() -> None:
+    assert SortedSet({7: 1.0, 8: math.inf}).describe()["min"] == 1.0
+    assert SortedSet({7: -math.inf, 8: 1.0}).describe()["max"] == 1.0

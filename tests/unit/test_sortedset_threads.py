@@ -159,3 +159,46 @@ class TestProgress:
         with pytest.raises(ValueError):
             z.increment_many([1], progress="bar")
         assert 1 not in z
+
+
+def test_threads_may_exhaust_one_iterator_together() -> None:
+    z = SortedSet({7: 1.0})
+    iterator = iter(z)
+    next(iterator)
+    busy, release = threading.Event(), threading.Event()
+
+    def hold(*_: Any) -> None:
+        busy.set()
+        release.wait(5)
+
+    def finish() -> None:
+        assert next(iterator, None) is None
+
+    holder = threading.Thread(target=lambda: z.increment_many([7], 0.0, progress=hold))
+    holder.start()
+    busy.wait(5)
+    readers = [threading.Thread(target=finish) for _ in range(4)]
+    for reader in readers:
+        reader.start()
+    time.sleep(0.1)  # until all of them wait for the set
+    release.set()
+    for thread in [holder, *readers]:
+        thread.join(5)
+        assert not thread.is_alive()
+    assert next(iterator, None) is None
+
+
+def test_nothing_can_come_between_the_two_halves_of_a_move() -> None:
+    """Where the interpreter may let a handler raise, here a profiler does."""
+    source, target = SortedSet({7: 1.0, 8: 2.0}), SortedSet({9: 3.0})
+
+    def interrupt(frame: Any, event: str, arg: Any) -> None:
+        if event == "c_return" and arg.__name__ == "_update":
+            raise InterruptedError
+
+    sys.setprofile(interrupt)
+    try:
+        source.move(target, [7, 8])
+    finally:
+        sys.setprofile(None)
+    assert (source.to_dict(), target.to_dict()) == ({}, {7: 1.0, 8: 2.0, 9: 3.0})
