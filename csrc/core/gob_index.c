@@ -332,7 +332,9 @@ void gob_index_dissolve_young(gob_index *ix, gob_alloc *a)
     for (size_t at = 0; at < dir_places(&ix->pages);) {
         gob_page_ref *ref = &ix->pages.dir[at];
         unsigned bits = ix->pages.bits;
-        bool left = ref->page != NULL && ref->page->young;
+        /* There is room for all of it, unless the caller's input has changed under the call. */
+        bool left = ref->page != NULL && ref->page->young &&
+                    ref->page->live <= ix->table.capacity - ix->table.live;
         if (left) {
             empty_page(ix, a, ref);
         }

@@ -8,8 +8,7 @@
 
 typedef enum gob_use { GOB_FREE, GOB_HELD, GOB_RUNNING } gob_use;
 
-/* It holds no references, so it is no object of the garbage collector: a third of a small set's
- * header. */
+/* It holds no references, so this type takes no part in garbage collection. */
 typedef struct gob_sortedset {
     PyObject_HEAD gob_zset z;
     unsigned long owner; /* the thread that holds or runs it; see py_lock.h */
