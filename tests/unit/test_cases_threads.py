@@ -45,11 +45,12 @@ class TestB50ReadersAgainstWriters:
         z = make(IDS, 1.0)
 
         def read(_: Any) -> None:
-            assert z.get(5) in (None, 1.0, 2.0)
+            assert z.get(5) in (None, 1.0)
             assert len(z.by_rank[0:10]) in (0, 10)
             assert z.count(0, 9) in (0, 3000)
             assert z.rank(7, default=7) == 7
-            assert set(z.scores(IDS[:2000]).tolist()) <= {1.0, 2.0} or len(z) != 3000
+            scores = z.scores(IDS[:2000])  # one call, one moment: all there or none
+            assert (scores == 1.0).all() or np.isnan(scores).all()
 
         def replace(_: Any) -> None:
             z.clear()
