@@ -130,7 +130,14 @@ def pairs(data: Any, dtype: str, score_dtype: str) -> tuple[Members, Scores]:
         raise TypeError("a mapping or (member, score) pairs are wanted, not a text")
     if isinstance(data, Mapping):
         data = data.items()
-    ids, values = _core.split_pairs(tuple(data))
+    items = tuple(data)
+    try:
+        ids, values = _core.split_pairs(items)
+    except TypeError as error:
+        raise TypeError(
+            "pairs of (member, score) are wanted; members alone need scores beside them, "
+            "as in (members, 1.0)"
+        ) from error
     return _filled_members(ids, dtype), _filled_scores(values, len(ids), score_dtype)
 
 

@@ -8,7 +8,7 @@ import itertools
 import math
 import operator
 import sys
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, MutableMapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
 from typing import Any, Concatenate, Literal, ParamSpec, Self, TypeVar, overload
 
 import numpy as np
@@ -62,8 +62,8 @@ def _together(a: SortedSet[Any], b: SortedSet[Any], function: Callable[[], R]) -
     return first._atomically(second._atomically, function)
 
 
-def _known(word: object, words: Container[str], name: str) -> None:
-    if word not in words:
+def _known(word: object, words: Iterable[str], name: str) -> None:
+    if word not in tuple(words):
         raise ValueError(f"unknown {name}: {word!r}")
 
 
@@ -527,7 +527,11 @@ class SortedSet(_core.SortedSet[M]):
         half_life, elapsed = _core.number(half_life), _core.number(elapsed)
         if half_life <= 0.0:
             raise ValueError("half_life must be above zero")
-        self.scale(0.5 ** (elapsed / half_life))
+        try:
+            factor = 0.5 ** (elapsed / half_life)
+        except OverflowError:
+            raise OverflowError("elapsed goes too many half-lives back") from None
+        self.scale(factor)
 
     def merge(
         self, other: SortedSet[M], *, weight: float = 1.0, aggregate: Aggregate = "sum"
