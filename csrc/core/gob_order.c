@@ -372,33 +372,50 @@ static gob_status splice(gob_order *o, gob_alloc *a, path *p, unsigned level, un
     return GOB_OK;
 }
 
-/* Merges the old block with the run of changes into the scratch arrays; returns the new length. */
+/* The first entry of the old block, from i on, that is not less than e. */
+static size_t old_lower_bound(const gob_window *old, size_t i, gob_entry e)
+{
+    size_t end = old->count;
+    while (i < end) {
+        size_t middle = (i + end) / 2;
+        if (gob_entry_less((gob_entry){old->keys[middle], old->members[middle]}, e)) {
+            i = middle + 1;
+        } else {
+            end = middle;
+        }
+    }
+    return i;
+}
+
+/* Appends the old entries [from, to) to the merged ones. */
+static size_t keep_old(scratch *s, size_t made, size_t from, size_t to)
+{
+    memcpy(s->keys + made, s->old.keys + from, (to - from) * sizeof s->keys[0]);
+    memcpy(s->members + made, s->old.members + from, (to - from) * sizeof s->members[0]);
+    return made + (to - from);
+}
+
+/* Merges the old block with the run of changes into the scratch arrays; returns the new length.
+ * Most runs are short, so what lies between two changes is copied as a whole. */
 static size_t merge_run(scratch *s, const gob_change *changes, size_t n)
 {
     size_t made = 0;
     size_t i = 0;
-    size_t j = 0;
-    while (i < s->old.count || j < n) {
-        gob_entry old = {0};
-        bool take_old = i < s->old.count;
-        if (take_old) {
-            old = (gob_entry){s->old.keys[i], s->old.members[i]};
-            take_old = j == n || gob_entry_less(old, changes[j].entry);
-        }
-        if (take_old) {
-            s->keys[made] = old.key;
-            s->members[made++] = old.member;
+    for (size_t j = 0; j < n; j++) {
+        gob_entry e = changes[j].entry;
+        size_t at = old_lower_bound(&s->old, i, e);
+        made = keep_old(s, made, i, at);
+        i = at;
+        if (changes[j].remove) {
+            GOB_ASSERT(i < s->old.count && s->old.keys[i] == e.key &&
+                       s->old.members[i] == e.member);
             i++;
-        } else if (changes[j].remove) {
-            GOB_ASSERT(i < s->old.count && !gob_entry_less(changes[j].entry, old));
-            i++;
-            j++;
         } else {
-            s->keys[made] = changes[j].entry.key;
-            s->members[made++] = changes[j++].entry.member;
+            s->keys[made] = e.key;
+            s->members[made++] = e.member;
         }
     }
-    return made;
+    return keep_old(s, made, i, s->old.count);
 }
 
 /* A small result takes a neighbouring block in, so that removals leave no crumbs. Returns how many
