@@ -64,7 +64,7 @@ def _together(a: SortedSet[Any], b: SortedSet[Any], function: Callable[[], R]) -
 
 def _known(word: object, words: Iterable[str], name: str) -> None:
     if word not in tuple(words):
-        raise ValueError(f"unknown {name}: {word!r}")
+        raise ValueError(f"unknown {name}: {word!r}; known are {', '.join(words)}")
 
 
 def _open_ends(closed: str) -> tuple[bool, bool]:
@@ -1045,6 +1045,9 @@ class SortedSet(_core.SortedSet[M]):
 
 def _column(batch: Any, name: str | None) -> Any:
     """The members of a batch: one of its columns, or itself."""
+    if np.isscalar(batch):
+        kind = type(batch).__name__
+        raise TypeError(f"an array of members or an iterable of arrays is wanted, not of {kind}")
     return batch[name or batch.columns[0]] if hasattr(batch, "columns") else batch
 
 

@@ -82,6 +82,11 @@ int gob_member(PyObject *object, unsigned member_bytes, int64_t *out)
         PyErr_SetString(PyExc_TypeError, "a bool can't be an integer member");
         return -1;
     }
+    if (!PyIndex_Check(object)) {
+        PyErr_Format(PyExc_TypeError, "a member must be an integer, not %.100s",
+                     Py_TYPE(object)->tp_name);
+        return -1;
+    }
     PyObject *integer = PyNumber_Index(object);
     if (integer == NULL) {
         return -1;
@@ -180,6 +185,18 @@ int gob_buffer(PyObject *object, Py_buffer *view, size_t element, bool writable,
     return 0;
 }
 
+static void refuse_word(PyObject *object, const char *parameter, const char *const *words)
+{
+    PyObject *known = PyUnicode_FromString(words[0]);
+    for (int i = 1; known != NULL && words[i] != NULL; i++) {
+        Py_SETREF(known, PyUnicode_FromFormat("%U, %s", known, words[i]));
+    }
+    if (known != NULL) {
+        PyErr_Format(PyExc_ValueError, "unknown %s: %R; known are %U", parameter, object, known);
+        Py_DECREF(known);
+    }
+}
+
 int gob_word(PyObject *object, const char *parameter, const char *const *words)
 {
     for (int i = 0; PyUnicode_Check(object) && words[i] != NULL; i++) {
@@ -187,6 +204,6 @@ int gob_word(PyObject *object, const char *parameter, const char *const *words)
             return i;
         }
     }
-    PyErr_Format(PyExc_ValueError, "unknown %s: %R", parameter, object);
+    refuse_word(object, parameter, words);
     return -1;
 }

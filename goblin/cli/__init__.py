@@ -138,8 +138,12 @@ def _add_arguments(name: str, command: argparse.ArgumentParser) -> None:
             "-n", "--top", type=_count, metavar="N", help="members to show (%(default)s)"
         )
     if name in ("count", "replay"):
-        command.add_argument("--member", choices=["int32", "int64"], help="(%(default)s)")
-        command.add_argument("--score", choices=["float32", "float64"], help="(%(default)s)")
+        command.add_argument(
+            "--member", choices=["int32", "int64"], help="kind of member (%(default)s)"
+        )
+        command.add_argument(
+            "--score", choices=["float32", "float64"], help="kind of score (%(default)s)"
+        )
         command.add_argument(
             "--limit", type=_count, metavar="EVENTS", help="stop after so many events"
         )

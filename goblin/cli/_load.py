@@ -56,7 +56,9 @@ def trace(file: str, options: Options) -> Loaded:
         if not is_commands and not file.endswith(_DUMPS):
             os.stat(file)  # a missing file is the better reason
             suffixes = ", ".join(_DUMPS + _COMMANDS)
-            raise ValueError(f"{file}: the name of a trace ends in one of {suffixes}")
+            raise ValueError(
+                f"{file}: the name of a trace ends in one of {suffixes}; '-' reads standard input"
+            )
     return commands(file, options, None) if is_commands else history([file], options)
 
 

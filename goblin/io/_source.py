@@ -65,7 +65,7 @@ class Source:
         if self._decoder is None and self.name.lower().endswith((".bz2", ".zst", ".gz", ".xz")):
             self.close()
             raise TraceError(
-                f"{self.name}, line 1: the name says compressed, the content is not bzip2"
+                f"{self.name}, line 1: the name says compressed, but not by bzip2, all that is read"
             )
 
     def close(self) -> None:

@@ -225,7 +225,8 @@ class HistoryReader(Reader[Batch]):
         fields = row.split(b"\t")
         width = len(fields)
         if width not in LAYOUTS:
-            return f"{width} columns; a history dump has {', '.join(map(str, LAYOUTS))}"
+            *most, last = map(str, LAYOUTS)
+            return f"{width} columns; a history dump has {', '.join(most)} or {last}"
         layout = LAYOUTS[width]
         entity, event = layout.index("event_entity"), layout.index("event_type")
         if not _WIKI.fullmatch(fields[0]):
