@@ -80,6 +80,20 @@ class Rows(Generic[M]):
         """
         return self.members, self.scores
 
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        """A structured array (member, score), which keeps both exact.
+
+        >>> import goblin
+        >>> import numpy as np
+        >>> np.asarray(goblin.SortedSet({7: 1.0, 8: 5.0}).top(1))["member"]
+        array([8])
+        """
+        if copy is False:
+            raise ValueError("members and scores are two arrays, so one has to be a copy")
+        rows = np.empty(len(self), [("member", self.members.dtype), ("score", self.scores.dtype)])
+        rows["member"], rows["score"] = self.members, self.scores
+        return rows if dtype is None else rows.astype(dtype)
+
     def _shown(self) -> Iterator[tuple[str, str, str]]:
         """Head and first rows as text, with a last row that says how many more there are."""
         yield "rank", "member", "score"

@@ -8,7 +8,7 @@ import itertools
 import math
 import operator
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from typing import Any, Concatenate, Literal, ParamSpec, Self, TypeVar, overload
 
 import numpy as np
@@ -1005,12 +1005,7 @@ class SortedSet(_core.SortedSet[M]):
         return dict(zip(members.tolist(), scores.tolist(), strict=True))
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
-        if copy is False:
-            raise ValueError("a SortedSet is no array, so it has to be copied")
-        members, scores = self.to_numpy()
-        rows = np.empty(len(members), [("member", members.dtype), ("score", scores.dtype)])
-        rows["member"], rows["score"] = members, scores
-        return rows if dtype is None else rows.astype(dtype)
+        return self.by_rank[:].__array__(dtype, copy)
 
     @classmethod
     def from_counts(
@@ -1023,7 +1018,7 @@ class SortedSet(_core.SortedSet[M]):
         column: str | None = None,
         progress: Progress = None,
     ) -> Self:
-        """Count how often each member comes: an array, an iterable of arrays, or one of batches.
+        """Count how often each member comes: in an array or list, an iterable of them, or batches.
 
         `column` names the column of the batches (None: their first). Each occurrence adds `by`.
         `member` None takes that of the first array. `progress` and errors as of `increment_many`.
@@ -1032,7 +1027,9 @@ class SortedSet(_core.SortedSet[M]):
         >>> goblin.SortedSet.from_counts(np.array([7, 8, 7])).to_dict()
         {8: 1.0, 7: 2.0}
         """
-        whole = hasattr(type(values), "__array__")
+        whole = hasattr(type(values), "__array__") or (
+            isinstance(values, Sequence) and len(values) > 0 and np.isscalar(values[0])
+        )
         batches = (_column(batch, column) for batch in ([values] if whole else values))
         first = next(batches, ())
         counted = cls(member=member or _kind_of(first), score=score)

@@ -95,6 +95,8 @@ def test_interrupt() -> None:
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
+        # A job in the background may have inherited that the signal is ignored.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     ) as process:
         assert process.stdin is not None
         # More than a pipe holds: once it is written, the command is reading.

@@ -125,6 +125,13 @@ class TestFromCounts:
         assert z == Counter(self.IDS.tolist())
         assert z.member_dtype == np.dtype(dtype).name
 
+    def test_plain_lists(self) -> None:
+        assert SortedSet.from_counts([1, 2, 2]) == {1: 1.0, 2: 2.0}
+        assert SortedSet.from_counts([[1, 2], (2,)]) == {1: 1.0, 2: 2.0}
+        assert SortedSet.from_counts([]) == {}
+        with pytest.raises(TypeError, match="integer"):
+            SortedSet.from_counts(["a", "b"])
+
     def test_many_arrays(self) -> None:
         z = SortedSet.from_counts(np.array_split(self.IDS, 3), member="int64")
         assert z == Counter(self.IDS.tolist())

@@ -97,3 +97,12 @@ def test_to_numpy_and_structured_array(z: SortedSet, layout: Layout) -> None:
     assert table["member"].tolist() == [4, 1, 2, 3]
     assert table["score"].tolist() == [-1.0, 5.0, 5.0, 7.0]
     assert np.asarray(SortedSet(**layout.options)).shape == (0,)
+
+
+def test_rows_as_an_array_keep_members_exact() -> None:
+    rows = SortedSet({2**60 + 1: 1.0, 5: 2.0}).top(2)
+    table = np.asarray(rows)
+    assert table["member"].tolist() == [5, 2**60 + 1]
+    assert table["score"].tolist() == [2.0, 1.0]
+    with pytest.raises(ValueError, match="copy"):
+        np.array(rows, copy=False)
