@@ -314,11 +314,13 @@ static size_t next_place(const gob_pages *p, size_t at, bool left, unsigned bits
 
 void gob_index_end(gob_index *ix, gob_alloc *a)
 {
-    ix->pages.hold = false;
-    for (size_t at = 0; at < dir_places(&ix->pages);) {
+    bool unsettled = ix->pages.unsettled;
+    ix->pages.hold = ix->pages.unsettled = false;
+    for (size_t at = 0; unsettled && at < dir_places(&ix->pages);) {
         gob_page_ref *ref = &ix->pages.dir[at];
         if (ref->page != NULL) {
             ref->page->young = false;
+            gob_page_settle(&ix->pages, a, ref->page);
         }
         unsigned bits = ix->pages.bits;
         bool left = ref->page != NULL && settle_page(ix, a, ref);

@@ -61,13 +61,14 @@ static void page_free(const gob_pages *p, gob_alloc *a, gob_page *page)
 }
 
 /* An empty page with room for as many exceptions. */
-static gob_page *page_new(const gob_pages *p, gob_alloc *a, unsigned width, unsigned capacity)
+static gob_page *page_new(gob_pages *p, gob_alloc *a, unsigned width, unsigned capacity)
 {
     gob_page *page = gob_malloc(a, offsetof(gob_page, codes) + codes_bytes(width));
     if (page == NULL) {
         return NULL;
     }
     *page = (gob_page){.width = (uint8_t)width, .young = p->hold};
+    p->unsettled = p->unsettled || p->hold;
     memset(page->codes, 0xFF, codes_bytes(width));
     if (capacity != 0 && gob_patch_resize(&page->patch, a, p->kind, capacity) != GOB_OK) {
         page_free(p, a, page);
@@ -164,7 +165,7 @@ static gob_page_ref ref_to(int64_t number, gob_page *page)
 }
 
 /* Replaces the page by one of another width, or of the same with another patch. */
-static gob_status recode(const gob_pages *p, gob_alloc *a, gob_page_ref *ref, unsigned width,
+static gob_status recode(gob_pages *p, gob_alloc *a, gob_page_ref *ref, unsigned width,
                          unsigned capacity)
 {
     gob_page *old = ref->page;
@@ -201,7 +202,7 @@ static gob_page_census growth_census(const gob_pages *p, const gob_page *page)
 
 /* Makes room for one more exception: by a larger patch, or by wider codes where those are cheaper.
  */
-static gob_status make_room(const gob_pages *p, gob_alloc *a, gob_page_ref *ref, double score)
+static gob_status make_room(gob_pages *p, gob_alloc *a, gob_page_ref *ref, double score)
 {
     gob_page_census c = growth_census(p, ref->page);
     gob_page_census_add(&c, score);
@@ -231,9 +232,18 @@ gob_status gob_page_put(gob_pages *p, gob_alloc *a, gob_page_ref *ref, unsigned 
     return GOB_OK;
 }
 
+void gob_page_settle(gob_pages *p, gob_alloc *a, gob_page *page)
+{
+    unsigned fit = gob_patch_capacity(page->patch.count, false);
+    if (!p->hold && fit * 3 < page->patch.capacity) {
+        (void)gob_patch_resize(&page->patch, a, p->kind, fit); /* failing to is harmless */
+    }
+}
+
 void gob_page_erase(gob_pages *p, gob_alloc *a, gob_page_ref *ref, unsigned position)
 {
     gob_page *page = ref->page;
+    p->unsettled = p->unsettled || p->hold;
     page->live--;
     if (!is_narrow(page)) {
         memset(page->codes + (size_t)position * page->width, 0xFF, page->width);
@@ -241,10 +251,7 @@ void gob_page_erase(gob_pages *p, gob_alloc *a, gob_page_ref *ref, unsigned posi
     }
     if (load_code(page, position) == code_max(page->width) + 1) {
         gob_patch_remove(&page->patch, p->kind, position);
-        unsigned fit = gob_patch_capacity(page->patch.count, false);
-        if (!p->hold && fit * 3 < page->patch.capacity) {
-            (void)gob_patch_resize(&page->patch, a, p->kind, fit); /* only gives memory back */
-        }
+        gob_page_settle(p, a, page);
     }
     store_code(page, position, code_max(page->width) + 2);
 }

@@ -36,7 +36,9 @@ typedef struct gob_pages {
     uint32_t count;
     uint8_t bits; /* the directory has 2**bits places; 0: none */
     gob_patch_kind kind;
-    bool hold; /* inside a bulk call: exceptions keep their room, so that undoing never allocates */
+    bool hold : 1;      /* inside a bulk call: exceptions keep their room, so that undoing never
+                           allocates */
+    bool unsettled : 1; /* since hold began, pages were born or lost members */
 } gob_pages;
 
 void gob_pages_init(gob_pages *p, unsigned score_bytes, uint64_t seed);
@@ -126,6 +128,9 @@ gob_status gob_page_put(gob_pages *p, gob_alloc *a, gob_page_ref *ref, unsigned 
 
 /* Makes a present position absent. */
 void gob_page_erase(gob_pages *p, gob_alloc *a, gob_page_ref *ref, unsigned position);
+
+/* Gives back a patch's memory where most of it is unused and nothing is held. */
+void gob_page_settle(gob_pages *p, gob_alloc *a, gob_page *page);
 
 /* Recodes a page at its cheapest width, without slack. */
 gob_status gob_page_optimize(gob_pages *p, gob_alloc *a, gob_page_ref *ref);
