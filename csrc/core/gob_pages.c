@@ -273,7 +273,7 @@ gob_status gob_page_optimize(gob_pages *p, gob_alloc *a, gob_page_ref *ref)
 void gob_pages_init(gob_pages *p, unsigned score_bytes, uint64_t seed)
 {
     *p = (gob_pages){
-        .multiplier = seed | 1,
+        .seed = seed,
         .kind = {.score_bytes = (uint8_t)score_bytes, .simd = (uint8_t)gob_cpu_simd()},
     };
 }

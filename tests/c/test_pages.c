@@ -386,8 +386,35 @@ static void test_validator(void)
     CHECK(a.live == 0);
 }
 
+/* Runs of page numbers stay spread over the directory, whatever the seed: no long probes. */
+static void test_runs_are_spread(void)
+{
+    enum { BITS = 13, RUN = 5000, SEEDS = 500 };
+    static uint8_t taken[1 << BITS];
+    uint64_t rng = 11;
+    size_t longest = 0;
+    for (int round = 0; round < SEEDS; round++) {
+        gob_pages p;
+        gob_pages_init(&p, 4, random_next(&rng));
+        p.bits = BITS;
+        memset(taken, 0, sizeof taken);
+        int64_t first = (int64_t)(random_next(&rng) >> 20) - (INT64_C(1) << 43);
+        for (int64_t number = first; number < first + RUN; number++) {
+            size_t at = gob_pages_home(&p, number);
+            size_t probes = 1;
+            for (; taken[at] != 0; at = (at + 1) % (1 << BITS)) {
+                probes++;
+            }
+            taken[at] = 1;
+            longest = probes > longest ? probes : longest;
+        }
+    }
+    CHECK(longest <= 8);
+}
+
 int main(void)
 {
+    test_runs_are_spread();
     for (int simd = GOB_SCALAR; simd <= (int)gob_cpu_best() && simd <= GOB_SSE2; simd++) {
         for (unsigned bytes = 4; bytes <= 8; bytes += 4) {
             test_random(simd == 0 ? 0 : -(int64_t)GOB_PAGE_IDS, bytes, (gob_simd)simd);
