@@ -15,7 +15,7 @@
 #include "gob_sort.h"
 
 enum {
-    BUCKETS = 0xFE, /* the scores that a 1-byte code holds */
+    BUCKETS = GOB_CODE1_MAX + 1, /* the scores that a 1-byte code holds */
     DIGIT_BITS = 16,
     DIGITS = 128 / DIGIT_BITS, /* of key and member together */
     RANGE_MIN = 1 << 18,

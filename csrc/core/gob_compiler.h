@@ -11,7 +11,6 @@
 #define GOB_LIKELY(x) __builtin_expect(!!(x), 1)
 #define GOB_UNLIKELY(x) __builtin_expect(!!(x), 0)
 #define GOB_PREFETCH(p) __builtin_prefetch((p), 1)
-#define GOB_NOINLINE __attribute__((noinline))
 #define GOB_INLINE static inline __attribute__((always_inline))
 #else
 #error "goblin builds with gcc or clang"

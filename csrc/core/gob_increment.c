@@ -40,14 +40,14 @@ GOB_INLINE bool bump_code(gob_page *page, unsigned position, unsigned small, dou
 {
     if (GOB_LIKELY(page->width == 1)) {
         unsigned code = page->codes[position];
-        if (GOB_LIKELY(code + small <= 0xFD)) {
+        if (GOB_LIKELY(code + small <= GOB_CODE1_MAX)) {
             page->codes[position] = (uint8_t)(code + small);
             *sum = code + small;
             return true;
         }
     } else if (page->width == 2) {
         unsigned code = gob_load16(page->codes + 2 * position);
-        if (GOB_LIKELY(code + small <= 0xFFFD)) {
+        if (GOB_LIKELY(code + small <= GOB_CODE2_MAX)) {
             gob_store16(page->codes + 2 * position, (uint16_t)(code + small));
             *sum = code + small;
             return true;
@@ -59,8 +59,8 @@ GOB_INLINE bool bump_code(gob_page *page, unsigned position, unsigned small, dou
 /* True where a narrow page's code at this position means "exception". */
 GOB_INLINE bool is_exception(const gob_page *page, unsigned position)
 {
-    return (page->width == 1 && page->codes[position] == 0xFE) ||
-           (page->width == 2 && gob_load16(page->codes + 2 * position) == 0xFFFE);
+    return (page->width == 1 && page->codes[position] == GOB_CODE1_MAX + 1) ||
+           (page->width == 2 && gob_load16(page->codes + 2 * position) == GOB_CODE2_MAX + 1);
 }
 
 /* Adds to an exception that remains one, where undoing needs no log. A large count has many of its
@@ -74,7 +74,7 @@ GOB_INLINE bool bump_exception(const gob_index *ix, gob_page *page, unsigned pos
     unsigned score_bytes = ix->pages.kind.score_bytes;
     uint8_t *at = gob_patch_find(&page->patch, ix->pages.kind, position);
     double old = gob_score_load(at, score_bytes);
-    double max = page->width == 1 ? 0xFD : 0xFFFD;
+    double max = gob_page_code_max(page);
     double back;
     if (gob_narrow(old + by, score_bytes, sum) != GOB_OK || !(*sum > max) || *sum == old ||
         gob_narrow(*sum - by, score_bytes, &back) != GOB_OK || back != old) {
@@ -88,7 +88,7 @@ GOB_INLINE bool bump_exception(const gob_index *ix, gob_page *page, unsigned pos
 GOB_INLINE bool create_code(gob_index *ix, gob_page *page, unsigned position, unsigned small,
                             gob_journal *j, size_t at, double *sum)
 {
-    if (page->width != 1 || page->codes[position] != 0xFF || small > 0xFD) {
+    if (page->width != 1 || page->codes[position] != GOB_CODE1_MAX + 2 || small > GOB_CODE1_MAX) {
         return false;
     }
     page->codes[position] = (uint8_t)small;
@@ -110,7 +110,7 @@ static void look_ahead_all(const gob_index *ix, const int64_t *members, size_t n
 /* by as a small unsigned integer, or one that no code can take. */
 static unsigned small_addend(double by)
 {
-    return by >= 0.0 && by <= 0xFD && (double)(unsigned)by == by ? (unsigned)by : 0x10000;
+    return by >= 0.0 && by <= GOB_CODE1_MAX && (double)(unsigned)by == by ? (unsigned)by : 0x10000;
 }
 
 /* A bulk increment under way. */
@@ -195,8 +195,9 @@ static gob_status bulk_mixed(const bulk *b, size_t n)
  *
  * Batches pass through a pipeline of three: codes are loaded for the next, plain codes written in
  * this one, and what those left over done in the one before, whose exceptions are loaded by now.
- * This keeps the order of any one member's inputs, which matters for the journal: once one of them
- * is left over, so is every later one until it is done. */
+ * Once an input is left over, so are its member's later ones until it is done, unless the member
+ * has moved to a page meanwhile; then it existed before, and equal addends to a plain code may
+ * swap. */
 
 /* Adds to all inputs of a batch that are plain codes, without a branch that depends on scores (it
  * would be mispredicted about as often as it is taken), and lists the others. The look ahead for
@@ -215,7 +216,7 @@ static void bulk_codes(const bulk *b, batch *t, batch *next, unsigned small)
             gob_page *page = t->refs[i]->page;
             uint8_t *at = &page->codes[gob_page_position(members[i])];
             unsigned code = *at;
-            over = code + small > 0xFD;
+            over = code + small > GOB_CODE1_MAX;
             *at = (uint8_t)(code + (small & ((unsigned)over - 1)));
             /* The page's head, where the patch is; the code once more where that is not needed. */
             uintptr_t code_or_head =
@@ -314,7 +315,7 @@ gob_status gob_increment_many(gob_index *ix, gob_alloc *a, const int64_t *member
 {
     bulk b = {ix, a, members, by, j, at, out, effects};
     unsigned small = small_addend(by.at[0]);
-    if (by.step == 0 && out == NULL && small <= 0xFD) {
+    if (by.step == 0 && out == NULL && small <= GOB_CODE1_MAX) {
         GOB_TRY(bulk_alike(&b, n, small));
     } else {
         GOB_TRY(bulk_mixed(&b, n));

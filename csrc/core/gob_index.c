@@ -191,7 +191,7 @@ static void move_out(gob_index *ix, gob_alloc *a)
 static gob_status make_room(gob_index *ix, gob_alloc *a)
 {
     gob_table *t = &ix->table;
-    if (gob_table_has_room(t)) {
+    if (gob_table_has_room(t, 1)) {
         return GOB_OK;
     }
     move_out(ix, a);
@@ -201,7 +201,7 @@ static gob_status make_room(gob_index *ix, gob_alloc *a)
         size_t least = t->capacity * GOB_TABLE_GROWN / 64;
         count = count < least ? least : count;
     }
-    if (gob_table_has_room(t) && t->dead * 4 < t->capacity) {
+    if (gob_table_has_room(t, 1) && t->dead * 4 < t->capacity) {
         return GOB_OK;
     }
     return gob_table_rehash(t, a, count, false);
@@ -211,10 +211,9 @@ static gob_status make_room(gob_index *ix, gob_alloc *a)
 static void settle_table(gob_index *ix, gob_alloc *a)
 {
     gob_table *t = &ix->table;
-    if (!ix->pages.hold && t->capacity > GOB_GROUP && t->live * 3 < t->capacity) {
+    bool large = t->capacity > GOB_GROUP || t->live == 0;
+    if (!ix->pages.hold && large && t->live * 3 < t->capacity) {
         (void)gob_table_rehash(t, a, t->live, false);
-    } else if (!ix->pages.hold && t->live == 0 && t->capacity != 0) {
-        gob_table_free(t, a);
     }
 }
 
@@ -237,8 +236,9 @@ static bool settle_page(gob_index *ix, gob_alloc *a, gob_page_ref *ref)
         return false;
     }
     gob_table *t = &ix->table;
-    size_t count = t->live + ref->page->live;
-    if (count > t->live && gob_table_rehash(t, a, count, false) != GOB_OK) {
+    size_t coming = ref->page->live;
+    if (!gob_table_has_room(t, coming) &&
+        gob_table_rehash(t, a, t->live + coming, false) != GOB_OK) {
         return false;
     }
     empty_page(ix, a, ref);
@@ -397,7 +397,7 @@ static uint64_t count_codes(const gob_index *ix, const gob_page *page, gob_inter
     first += within.open_lo && first == within.lo;
     last -= within.open_hi && last == within.hi;
     first = first > 0 ? first : 0;
-    last = last < 0xFD ? last : 0xFD;
+    last = last < GOB_CODE1_MAX ? last : GOB_CODE1_MAX;
     const gob_kernels *kernels = gob_kernels_for((gob_simd)ix->pages.kind.simd);
     return first > last
                ? 0
@@ -415,7 +415,7 @@ uint64_t gob_index_count(const gob_index *ix, gob_interval within)
             count += count_codes(ix, page, within);
         }
     }
-    gob_walk w = {.codes_from = 0xFE}; /* everything but those codes */
+    gob_walk w = {.codes_from = GOB_CODE1_MAX + 1}; /* everything but those codes */
     for (size_t n; (n = gob_index_walk(ix, &w, members, scores)) != 0;) {
         for (size_t i = 0; i < n; i++) {
             count += gob_within(within, scores[i]);

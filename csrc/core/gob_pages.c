@@ -7,7 +7,7 @@
 /* The largest score that a code of this width holds; above it are "exception" and "absent". */
 static unsigned code_max(unsigned width)
 {
-    return width == 1 ? 0xFD : 0xFFFD;
+    return width == 1 ? GOB_CODE1_MAX : GOB_CODE2_MAX;
 }
 
 static bool is_narrow(const gob_page *page)

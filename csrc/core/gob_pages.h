@@ -14,6 +14,10 @@
 #include "gob_score.h"
 #include "gob_status.h"
 
+/* The largest score that a code of 1 or 2 bytes is. The next code means "exception", the one after
+ * it "absent". */
+enum { GOB_CODE1_MAX = 0xFD, GOB_CODE2_MAX = 0xFFFD };
+
 typedef struct gob_page {
     gob_patch patch;
     uint16_t live;
@@ -119,7 +123,7 @@ void gob_pages_drop(gob_pages *p, gob_alloc *a, gob_page_ref *ref);
 /* The largest score that a code of a page can be. */
 GOB_INLINE double gob_page_code_max(const gob_page *page)
 {
-    return page->width == 1 ? 0xFD : page->width == 2 ? 0xFFFD : HUGE_VAL;
+    return page->width == 1 ? GOB_CODE1_MAX : page->width == 2 ? GOB_CODE2_MAX : HUGE_VAL;
 }
 
 /* The score at a position, or GOB_ABSENT. */

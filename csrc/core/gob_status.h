@@ -8,7 +8,6 @@ typedef enum gob_status {
     GOB_NAN,       /* the result would be NaN; nothing changed */
     GOB_RANGE,     /* a finite value does not fit the score's width; nothing changed */
     GOB_TOO_LARGE, /* a size passes what the structure can address */
-    GOB_INTERRUPT, /* the caller's poll asked to stop; the call was rolled back */
     GOB_MALFORMED, /* bytes that are no legal input */
 } gob_status;
 

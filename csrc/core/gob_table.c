@@ -106,9 +106,9 @@ void gob_table_prefetch_slot(const gob_table *t, int64_t member)
     }
 }
 
-bool gob_table_has_room(const gob_table *t)
+bool gob_table_has_room(const gob_table *t, size_t count)
 {
-    return t->live + t->dead < limit_of(t->capacity);
+    return t->live + t->dead + count <= limit_of(t->capacity);
 }
 
 void gob_table_insert(gob_table *t, int64_t member, double score)

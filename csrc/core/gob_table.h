@@ -38,8 +38,8 @@ size_t gob_table_find(const gob_table *t, int64_t member);
 void gob_table_prefetch(const gob_table *t, int64_t member);
 void gob_table_prefetch_slot(const gob_table *t, int64_t member);
 
-/* True when one more member fits without allocating. */
-bool gob_table_has_room(const gob_table *t);
+/* True when `count` more members fit without allocating. */
+bool gob_table_has_room(const gob_table *t, size_t count);
 
 /* A member that is absent, into a table that has room. */
 void gob_table_insert(gob_table *t, int64_t member, double score);

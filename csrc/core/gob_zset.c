@@ -63,7 +63,7 @@ static gob_status reserve_pending(gob_zset *z)
         gob_table_init(z->pending, layout.member_bytes, layout.score_bytes,
                        gob_reseed(z->index.table.seed + 1));
     }
-    if (!gob_table_has_room(z->pending)) {
+    if (!gob_table_has_room(z->pending, 1)) {
         return gob_table_rehash(z->pending, &z->alloc, z->pending->live + 1, false);
     }
     return GOB_OK;

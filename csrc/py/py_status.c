@@ -15,7 +15,6 @@ PyObject *gob_raise(gob_status status)
         PyErr_SetString(PyExc_OverflowError, "the set would grow too large");
         return NULL;
     case GOB_OK:
-    case GOB_INTERRUPT:
     case GOB_MALFORMED:
     default:
         PyErr_Format(PyExc_SystemError, "unexpected status %d of the core", (int)status);

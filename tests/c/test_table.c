@@ -57,7 +57,7 @@ static void set(gob_table *t, gob_alloc *a, model *m, size_t id, double score)
     if (slot != GOB_NO_SLOT) {
         gob_table_set_score(t, slot, score);
     } else {
-        if (!gob_table_has_room(t)) {
+        if (!gob_table_has_room(t, 1)) {
             CHECK(gob_table_rehash(t, a, t->live + 1, false) == GOB_OK);
             CHECK(t->dead == 0);
         }
@@ -116,22 +116,22 @@ static void test_single_group(gob_table *t, gob_alloc *a, model *m)
     for (size_t capacity = 4; capacity <= GOB_GROUP; capacity += 4) {
         CHECK(gob_table_rehash(t, a, capacity, false) == GOB_OK && t->capacity == capacity);
         for (size_t id = 0; id < capacity; id++) {
-            CHECK(gob_table_has_room(t));
+            CHECK(gob_table_has_room(t, 1));
             set(t, a, m, id, (double)id);
         }
-        CHECK(!gob_table_has_room(t));
+        CHECK(!gob_table_has_room(t, 1));
         CHECK(matches(t, a, m)); /* absent members too: their probes end */
         for (size_t id = 0; id < capacity; id += 2) {
             erase(t, m, id);
         }
-        CHECK(t->dead == 0 && gob_table_has_room(t));
+        CHECK(t->dead == 0 && gob_table_has_room(t, 1));
         CHECK(matches(t, a, m));
         for (size_t id = 0; id < IDS; id++) {
             erase(t, m, id);
         }
     }
     gob_table_free(t, a);
-    CHECK(a->live == 0 && !gob_table_has_room(t));
+    CHECK(a->live == 0 && !gob_table_has_room(t, 1));
     CHECK(gob_table_find(t, m->base) == GOB_NO_SLOT);
 }
 
@@ -141,7 +141,7 @@ static void test_capacities(void)
         for (int tight = 0; tight < 2; tight++) {
             gob_table t = {.capacity = gob_table_capacity_for(count, tight != 0)};
             t.live = count == 0 ? 0 : count - 1;
-            CHECK(count == 0 ? t.capacity == 0 : gob_table_has_room(&t));
+            CHECK(count == 0 ? t.capacity == 0 : gob_table_has_room(&t, 1));
             CHECK(t.capacity <= count * 64 / 48 + GOB_GROUP);
         }
     }
