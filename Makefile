@@ -42,7 +42,7 @@ $(READY): pyproject.toml
 	@sh .ci/prerequisites
 	$(call say,Setting up: .venv with what the tests need (a minute or two the first time))
 	@$(PYTHON) -m venv .venv
-	@$(BIN)/pip install -q 'setuptools>=77'
+	@$(BIN)/pip install -q 'setuptools>=77' 'numpy>=2'
 	$(call say,Building goblin)
 	@$(BIN)/pip install -q --no-build-isolation -e '.[dev]'
 	@touch $@

@@ -4,7 +4,8 @@
 static int module_exec(PyObject *module)
 {
     if (gob_add_build_info(module) < 0 || gob_add_convert(module) < 0 ||
-        gob_add_iterator(module) < 0 || gob_add_sortedset(module) < 0) {
+        gob_add_iterator(module) < 0 || gob_add_uuid(module) < 0 || gob_add_names(module) < 0 ||
+        gob_add_sortedset(module) < 0) {
         return -1;
     }
     return gob_add_traces(module);
@@ -14,7 +15,13 @@ static int module_traverse(PyObject *module, visitproc visit, void *arg)
 {
     gob_module_state *state = PyModule_GetState(module);
     Py_VISIT(state->iterator_type);
+    Py_VISIT(state->names_type);
     Py_VISIT(state->sortedset_type);
+    Py_VISIT(state->uuid.type);
+    Py_VISIT(state->uuid.unknown);
+    Py_VISIT(state->uuid.integer);
+    Py_VISIT(state->uuid.is_safe);
+    Py_VISIT(state->uuid.half);
     return 0;
 }
 
@@ -22,7 +29,13 @@ static int module_clear(PyObject *module)
 {
     gob_module_state *state = PyModule_GetState(module);
     Py_CLEAR(state->iterator_type);
+    Py_CLEAR(state->names_type);
     Py_CLEAR(state->sortedset_type);
+    Py_CLEAR(state->uuid.type);
+    Py_CLEAR(state->uuid.unknown);
+    Py_CLEAR(state->uuid.integer);
+    Py_CLEAR(state->uuid.is_safe);
+    Py_CLEAR(state->uuid.half);
     return 0;
 }
 

@@ -5,9 +5,20 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
+/* What py_uuid.c needs of the module uuid. */
+typedef struct gob_uuid_state {
+    PyObject *type;
+    PyObject *unknown; /* SafeUUID.unknown */
+    PyObject *integer; /* names of the two slots */
+    PyObject *is_safe;
+    PyObject *half; /* bits of half a UUID */
+} gob_uuid_state;
+
 typedef struct gob_module_state {
     PyTypeObject *iterator_type;
+    PyTypeObject *names_type;
     PyTypeObject *sortedset_type;
+    gob_uuid_state uuid;
 } gob_module_state;
 
 extern struct PyModuleDef gob_module_def;
@@ -16,7 +27,9 @@ extern struct PyModuleDef gob_module_def;
 int gob_add_build_info(PyObject *module);
 int gob_add_convert(PyObject *module);
 int gob_add_iterator(PyObject *module);
+int gob_add_names(PyObject *module);
 int gob_add_sortedset(PyObject *module);
 int gob_add_traces(PyObject *module);
+int gob_add_uuid(PyObject *module);
 
 #endif

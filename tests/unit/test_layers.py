@@ -14,7 +14,7 @@ CSRC = Path(__file__).parents[2] / "csrc"
 # A module may include its own layer and every earlier one; no cycles within a layer.
 LAYERS = [
     {"compiler", "status", "config", "alloc", "check"},
-    {"cpu", "score", "hash", "pack", "text"},
+    {"cpu", "score", "hash", "pack", "text", "names"},
     {"group", "kernels", "sum", "journal"},
     {"block", "patch"},
     {"pages", "table", "sort"},

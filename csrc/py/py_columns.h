@@ -1,0 +1,51 @@
+/* The object behind goblin._core.Names, and what fills it. */
+#ifndef PY_COLUMNS_H
+#define PY_COLUMNS_H
+
+#include "py_names.h"
+
+struct gob_arrow_array;
+
+/* What the column points into is kept alive by one or more of the last three. */
+typedef struct gob_names_object {
+    PyObject_HEAD gob_names column;
+    size_t count;
+    gob_kind kind;
+    PyObject *source;
+    uint8_t *own;
+    struct gob_arrow_array *chunks;
+    size_t chunk_count;
+} gob_names_object;
+
+extern const char *const gob_kind_words[]; /* by kind - GOB_STR */
+
+GOB_INLINE const char *gob_kind_word(gob_kind kind)
+{
+    return gob_kind_words[kind - GOB_STR];
+}
+
+/* Memory that goes with the object, which has none yet. NULL with MemoryError. */
+uint8_t *gob_names_own(gob_names_object *self, size_t rows, size_t row_bytes, size_t more);
+
+/* Lets go of all that the column points into, and leaves it empty. */
+void gob_names_forget(gob_names_object *self);
+
+/* An own column of `count` texts, `bytes` long together: offsets and text for the caller to fill.
+ * -1 with MemoryError. */
+typedef struct gob_texts {
+    uint8_t *offsets; /* of int64, the first is set */
+    uint8_t *text;
+} gob_texts;
+int gob_texts_new(gob_names_object *self, size_t count, size_t bytes, gob_texts *out);
+
+/* Each fills an empty object; 0, or -1 with an exception. */
+int gob_names_from_objects(gob_names_object *self, PyObject *iterable);
+int gob_names_from_array(gob_names_object *self, PyObject *array);
+int gob_names_from_arrow(gob_names_object *self, PyObject *exporter);
+
+/* Turns a column of text into one of UUIDs. */
+int gob_names_parse(gob_names_object *self);
+
+void gob_arrow_release(struct gob_arrow_array *chunks, size_t n);
+
+#endif

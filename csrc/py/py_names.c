@@ -1,0 +1,523 @@
+/* Columns and single members from Python objects; py_arrays.c and py_arrow.c read the arrays. */
+#define GOB_NUMPY_IMPORT
+#include "py_numpy.h"
+
+#include "py_args.h"
+#include "py_columns.h"
+#include "py_utf8.h"
+#include "py_uuid.h"
+
+const char *const gob_kind_words[] = {"str", "bytes", "uuid", NULL};
+
+uint8_t *gob_names_own(gob_names_object *self, size_t rows, size_t row_bytes, size_t more)
+{
+    size_t limit = PY_SSIZE_T_MAX;
+    bool fits = more <= limit && rows <= (limit - more) / row_bytes;
+    self->own = fits ? PyMem_Malloc(rows * row_bytes + more) : NULL;
+    if (self->own == NULL) {
+        PyErr_NoMemory();
+    }
+    return self->own;
+}
+
+int gob_texts_new(gob_names_object *self, size_t count, size_t bytes, gob_texts *out)
+{
+    out->offsets = gob_names_own(self, count + 1, sizeof(int64_t), bytes);
+    if (out->offsets == NULL) {
+        return -1;
+    }
+    out->text = out->offsets + (count + 1) * sizeof(int64_t);
+    gob_store64(out->offsets, 0);
+    self->count = count;
+    self->column =
+        (gob_names){.form = GOB_NAMES_OFFSETS64, .data = out->text, .offsets = out->offsets};
+    return 0;
+}
+
+/* Bytes of a text that is not ASCII; -1 with UnicodeEncodeError. */
+static Py_ssize_t encoded_size(PyObject *text)
+{
+    Py_ssize_t size = 0;
+    for (Py_ssize_t i = 0; i < PyUnicode_GET_LENGTH(text); i++) {
+        uint32_t c = PyUnicode_READ_CHAR(text, i);
+        if (!gob_utf8_encodes(c)) {
+            PyObject *raises = PyUnicode_AsUTF8String(text);
+            Py_XDECREF(raises);
+            return -1;
+        }
+        size += (Py_ssize_t)gob_utf8_size(c);
+    }
+    return size;
+}
+
+static uint8_t *encode(PyObject *text, uint8_t *out)
+{
+    for (Py_ssize_t i = 0; i < PyUnicode_GET_LENGTH(text); i++) {
+        out = gob_utf8_put(out, PyUnicode_READ_CHAR(text, i));
+    }
+    return out;
+}
+
+static gob_name name_of_ascii(PyObject *text)
+{
+    return (gob_name){PyUnicode_DATA(text), (size_t)PyUnicode_GET_LENGTH(text)};
+}
+
+static gob_name name_of_bytes(PyObject *bytes)
+{
+    return (gob_name){(const uint8_t *)PyBytes_AS_STRING(bytes), (size_t)PyBytes_GET_SIZE(bytes)};
+}
+
+static int refuse_type(PyObject *object, gob_kind kind)
+{
+    PyErr_Format(PyExc_TypeError, "a member must be %s, not %.100s", gob_kind_word(kind),
+                 Py_TYPE(object)->tp_name);
+    return -1;
+}
+
+/* UTF-8 of the items that are not ASCII, together; -1 with an exception. */
+static Py_ssize_t check_texts(PyObject *items)
+{
+    Py_ssize_t total = 0;
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(items); i++) {
+        PyObject *item = PyTuple_GET_ITEM(items, i);
+        if (!PyUnicode_Check(item)) {
+            return refuse_type(item, GOB_STR);
+        }
+        Py_ssize_t size = PyUnicode_IS_ASCII(item) ? 0 : encoded_size(item);
+        if (size < 0) {
+            return -1;
+        }
+        total += size;
+    }
+    return total;
+}
+
+/* A list of names: of ASCII where the strings have it, of other text behind the list. Python would
+ * encode it, too, but keep the result in each string. */
+static int take_texts(gob_names_object *self, PyObject *items)
+{
+    Py_ssize_t more = check_texts(items);
+    if (more < 0 || gob_names_own(self, self->count, sizeof(gob_name), (size_t)more) == NULL) {
+        return -1;
+    }
+    gob_name *list = (gob_name *)(void *)self->own;
+    uint8_t *out = self->own + self->count * sizeof(gob_name);
+    for (size_t i = 0; i < self->count; i++) {
+        PyObject *item = PyTuple_GET_ITEM(items, (Py_ssize_t)i);
+        if (PyUnicode_IS_ASCII(item)) {
+            list[i] = name_of_ascii(item);
+        } else {
+            uint8_t *end = encode(item, out);
+            list[i] = (gob_name){out, (size_t)(end - out)};
+            out = end;
+        }
+    }
+    return 0;
+}
+
+/* A new reference to bytes that no one can change. */
+static PyObject *as_bytes(PyObject *object)
+{
+    if (PyBytes_Check(object)) {
+        return Py_NewRef(object);
+    }
+    if (PyByteArray_Check(object) || PyMemoryView_Check(object)) {
+        return PyBytes_FromObject(object);
+    }
+    refuse_type(object, GOB_BYTES);
+    return NULL;
+}
+
+static PyObject *all_as_bytes(PyObject *items)
+{
+    PyObject *out = PyTuple_New(PyTuple_GET_SIZE(items));
+    for (Py_ssize_t i = 0; out != NULL && i < PyTuple_GET_SIZE(items); i++) {
+        PyObject *bytes = as_bytes(PyTuple_GET_ITEM(items, i));
+        if (bytes == NULL) {
+            Py_CLEAR(out);
+        } else {
+            PyTuple_SET_ITEM(out, i, bytes);
+        }
+    }
+    return out;
+}
+
+static int take_bytes(gob_names_object *self, PyObject *items)
+{
+    self->source = all_as_bytes(items);
+    if (self->source == NULL || gob_names_own(self, self->count, sizeof(gob_name), 0) == NULL) {
+        return -1;
+    }
+    gob_name *list = (gob_name *)(void *)self->own;
+    for (size_t i = 0; i < self->count; i++) {
+        list[i] = name_of_bytes(PyTuple_GET_ITEM(self->source, (Py_ssize_t)i));
+    }
+    return 0;
+}
+
+static int take_uuids(gob_names_object *self, PyObject *items)
+{
+    const gob_module_state *state = PyType_GetModuleState(Py_TYPE(self));
+    uint8_t *out = gob_names_own(self, self->count, GOB_UUID_BYTES, 0);
+    for (size_t i = 0; out != NULL && i < self->count; i++) {
+        if (gob_uuid_read(state, PyTuple_GET_ITEM(items, (Py_ssize_t)i), out + i * GOB_UUID_BYTES) <
+            0) {
+            return -1;
+        }
+    }
+    return out == NULL ? -1 : 0;
+}
+
+/* A tuple is taken first: it can't shrink while items are converted. */
+int gob_names_from_objects(gob_names_object *self, PyObject *iterable)
+{
+    PyObject *items = PySequence_Tuple(iterable);
+    if (items == NULL) {
+        return -1;
+    }
+    self->count = (size_t)PyTuple_GET_SIZE(items);
+    int result;
+    if (self->kind == GOB_STR) {
+        result = take_texts(self, items);
+        self->source = Py_NewRef(items);
+    } else {
+        result = self->kind == GOB_BYTES ? take_bytes(self, items) : take_uuids(self, items);
+    }
+    Py_DECREF(items);
+    self->column = (gob_names){.form = self->kind == GOB_UUID ? GOB_NAMES_FIXED : GOB_NAMES_LIST,
+                               .width = GOB_UUID_BYTES,
+                               .data = self->own};
+    return result;
+}
+
+int gob_names_parse(gob_names_object *self)
+{
+    const gob_module_state *state = PyType_GetModuleState(Py_TYPE(self));
+    size_t count = self->count;
+    gob_names_object parsed = {.kind = GOB_UUID};
+    uint8_t *out = gob_names_own(&parsed, count, GOB_UUID_BYTES, 0);
+    int result = out == NULL ? -1 : 0;
+    for (size_t i = 0; result == 0 && i < count; i++) {
+        gob_name text = gob_names_at(&self->column, i);
+        result = gob_uuid_parse(state, text.at, text.len, out + i * GOB_UUID_BYTES);
+    }
+    gob_names_forget(self);
+    self->own = out;
+    self->count = count;
+    self->column = (gob_names){.form = GOB_NAMES_FIXED, .width = GOB_UUID_BYTES, .data = out};
+    return result;
+}
+
+/* Whether a type has this attribute; special methods are looked up there. */
+static bool type_has(PyObject *object, const char *name)
+{
+    return PyObject_HasAttrString((PyObject *)Py_TYPE(object), name);
+}
+
+/* Whether numpy keeps the values, so that a way over Arrow would be a detour; -1 on error. */
+static int is_kept_by_numpy(PyObject *values)
+{
+    if (PyArray_Check(values)) {
+        return 1;
+    }
+    if (!type_has(values, "__array__") || !type_has(values, "dtype")) {
+        return 0;
+    }
+    PyObject *dtype = PyObject_GetAttrString(values, "dtype");
+    int result = dtype == NULL ? -1 : PyArray_DescrCheck(dtype);
+    Py_XDECREF(dtype);
+    return result;
+}
+
+/* An array of numpy's own type, without masked entries. */
+static PyObject *as_array(PyObject *values)
+{
+    if (PyArray_Check(values) && PyObject_HasAttrString(values, "mask")) {
+        PyObject *mask = PyObject_GetAttrString(values, "mask");
+        PyObject *any = mask == NULL ? NULL : PyObject_CallMethod(mask, "any", NULL);
+        int masked = any == NULL ? -1 : PyObject_IsTrue(any);
+        Py_XDECREF(mask);
+        Py_XDECREF(any);
+        if (masked > 0) {
+            PyErr_SetString(PyExc_ValueError, "masked entries have no value; leave them out, as "
+                                              ".compressed() does");
+        }
+        if (masked != 0) {
+            return NULL;
+        }
+    }
+    return PyArray_FROM_OF(values, NPY_ARRAY_ENSUREARRAY);
+}
+
+static int from_numpy(gob_names_object *self, PyObject *values)
+{
+    PyObject *array = as_array(values);
+    if (array == NULL) {
+        return -1;
+    }
+    int result = gob_names_from_array(self, array);
+    Py_DECREF(array);
+    return result;
+}
+
+/* 1 where pandas has Arrow's method but, without pyarrow, can't follow it. */
+static int from_arrow(gob_names_object *self, PyObject *values)
+{
+    int result = gob_names_from_arrow(self, values);
+    if (result < 0 && PyErr_ExceptionMatches(PyExc_ImportError)) {
+        PyErr_Clear();
+        gob_names_forget(self);
+        return 1;
+    }
+    return result;
+}
+
+static int fill(gob_names_object *self, PyObject *values, const gob_module_state *state)
+{
+    if (PyUnicode_Check(values) || PyBytes_Check(values) || PyByteArray_Check(values)) {
+        PyErr_Format(PyExc_TypeError,
+                     "members are wanted, but this is one %.100s; put it into a list",
+                     Py_TYPE(values)->tp_name);
+        return -1;
+    }
+    if (PyObject_TypeCheck(values, state->sortedset_type)) {
+        return gob_names_from_objects(self, values);
+    }
+    int numpy = is_kept_by_numpy(values);
+    if (numpy < 0) {
+        return -1;
+    }
+    if (numpy == 0 &&
+        (type_has(values, "__arrow_c_stream__") || type_has(values, "__arrow_c_array__"))) {
+        int result = from_arrow(self, values);
+        if (result <= 0) {
+            return result;
+        }
+    }
+    if (type_has(values, "__array__") || PyMemoryView_Check(values)) {
+        return from_numpy(self, values);
+    }
+    return gob_names_from_objects(self, values);
+}
+
+PyDoc_STRVAR(names_doc, "names(values, kind, /)\n--\n\n"
+                        "A column of members of kind \"str\", \"bytes\" or \"uuid\".");
+
+static PyObject *names(PyObject *module, PyObject *args)
+{
+    PyObject *values, *word;
+    if (!PyArg_ParseTuple(args, "OO:names", &values, &word)) {
+        return NULL;
+    }
+    int chosen = gob_word(word, "kind of members", gob_kind_words);
+    if (chosen < 0) {
+        return NULL;
+    }
+    const gob_module_state *state = PyModule_GetState(module);
+    gob_names_object *self = PyObject_GC_New(gob_names_object, state->names_type);
+    if (self == NULL) {
+        return NULL;
+    }
+    self->kind = (gob_kind)(GOB_STR + chosen);
+    self->source = NULL;
+    self->own = NULL;
+    self->chunks = NULL;
+    self->chunk_count = 0;
+    self->count = 0;
+    if (fill(self, values, state) < 0) {
+        Py_DECREF(self);
+        return NULL;
+    }
+    PyObject_GC_Track((PyObject *)self);
+    return (PyObject *)self;
+}
+
+void gob_names_forget(gob_names_object *self)
+{
+    self->count = 0;
+    gob_arrow_release(self->chunks, self->chunk_count);
+    self->chunks = NULL;
+    self->chunk_count = 0;
+    PyMem_Free(self->own);
+    self->own = NULL;
+    Py_CLEAR(self->source);
+}
+
+static int names_traverse(PyObject *object, visitproc visit, void *arg)
+{
+    Py_VISIT(Py_TYPE(object));
+    Py_VISIT(((gob_names_object *)object)->source);
+    return 0;
+}
+
+static int names_clear(PyObject *object)
+{
+    gob_names_forget((gob_names_object *)object);
+    return 0;
+}
+
+static void names_dealloc(PyObject *object)
+{
+    PyTypeObject *type = Py_TYPE(object);
+    PyObject_GC_UnTrack(object);
+    (void)names_clear(object);
+    type->tp_free(object);
+    Py_DECREF(type);
+}
+
+static Py_ssize_t names_length(PyObject *object)
+{
+    return (Py_ssize_t)((gob_names_object *)object)->count;
+}
+
+static PyObject *names_item(PyObject *object, Py_ssize_t i)
+{
+    gob_names_object *self = (gob_names_object *)object;
+    if (i < 0 || (size_t)i >= self->count) {
+        PyErr_SetString(PyExc_IndexError, "row out of range");
+        return NULL;
+    }
+    return gob_name_object(PyType_GetModuleState(Py_TYPE(self)), self->kind,
+                           gob_names_at(&self->column, (size_t)i));
+}
+
+static int write_rows(const gob_names_object *self, PyObject *array)
+{
+    gob_name rows[256];
+    size_t room = sizeof rows / sizeof rows[0];
+    for (size_t from = 0, n; from < self->count; from += n) {
+        n = self->count - from < room ? self->count - from : room;
+        for (size_t i = 0; i < n; i++) {
+            rows[i] = gob_names_at(&self->column, from + i);
+        }
+        if (gob_names_write(array, self->kind, from, rows, n) < 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+PyDoc_STRVAR(to_array_doc, "to_array()\n--\n\n"
+                           "The members as a new array: StringDType, objects (bytes), or V16.");
+
+static PyObject *names_to_array(PyObject *object, PyObject *unused)
+{
+    (void)unused;
+    const gob_names_object *self = (gob_names_object *)object;
+    PyObject *array = gob_names_array(self->kind, self->count);
+    if (array != NULL && write_rows(self, array) < 0) {
+        Py_CLEAR(array);
+    }
+    return array;
+}
+
+static PyMethodDef methods[] = {
+    {"to_array", names_to_array, METH_NOARGS, to_array_doc},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyType_Slot slots[] = {
+    {Py_tp_doc, "A column of members that are byte strings, in the layout of where it came from."},
+    {Py_tp_dealloc, names_dealloc},
+    {Py_tp_traverse, names_traverse},
+    {Py_tp_clear, names_clear},
+    {Py_tp_methods, methods},
+    {Py_sq_length, names_length},
+    {Py_sq_item, names_item},
+    {0, NULL},
+};
+
+static PyType_Spec spec = {
+    .name = "goblin._core.Names",
+    .basicsize = sizeof(gob_names_object),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_IMMUTABLETYPE |
+             Py_TPFLAGS_DISALLOW_INSTANTIATION,
+    .slots = slots,
+};
+
+const gob_names *gob_names_get(PyObject *object, gob_kind kind, size_t *count)
+{
+    gob_names_object *self = (gob_names_object *)object;
+    if (Py_TYPE(object)->tp_dealloc != names_dealloc || self->kind != kind) {
+        PyErr_Format(PyExc_TypeError, "Names of kind %s are wanted", gob_kind_word(kind));
+        return NULL;
+    }
+    *count = self->count;
+    return &self->column;
+}
+
+static int text_argument(PyObject *text, gob_name *out, gob_name_scratch *scratch)
+{
+    if (PyUnicode_IS_ASCII(text)) {
+        *out = name_of_ascii(text);
+        return 0;
+    }
+    Py_ssize_t size = encoded_size(text);
+    if (size < 0) {
+        return -1;
+    }
+    if (size <= GOB_NAME_ROOM) {
+        *out = (gob_name){scratch->room, (size_t)(encode(text, scratch->room) - scratch->room)};
+        return 0;
+    }
+    scratch->object = PyUnicode_AsUTF8String(text);
+    if (scratch->object == NULL) {
+        return -1;
+    }
+    *out = name_of_bytes(scratch->object);
+    return 0;
+}
+
+static int bytes_argument(PyObject *object, gob_name *out, gob_name_scratch *scratch)
+{
+    scratch->object = as_bytes(object);
+    if (scratch->object == NULL) {
+        return -1;
+    }
+    *out = name_of_bytes(scratch->object);
+    return 0;
+}
+
+int gob_name_argument(const gob_module_state *state, PyObject *object, gob_kind kind, gob_name *out,
+                      gob_name_scratch *scratch)
+{
+    scratch->object = NULL;
+    if (kind == GOB_STR) {
+        return PyUnicode_Check(object) ? text_argument(object, out, scratch)
+                                       : refuse_type(object, kind);
+    }
+    if (kind == GOB_BYTES) {
+        return bytes_argument(object, out, scratch);
+    }
+    *out = (gob_name){scratch->room, GOB_UUID_BYTES};
+    return gob_uuid_read(state, object, scratch->room);
+}
+
+int gob_find_name(const gob_module_state *state, PyObject *object, gob_kind kind, gob_name *out,
+                  gob_name_scratch *scratch)
+{
+    if (gob_name_argument(state, object, kind, out, scratch) == 0) {
+        return 1;
+    }
+    if (PyErr_ExceptionMatches(PyExc_TypeError) || PyErr_ExceptionMatches(PyExc_ValueError)) {
+        PyErr_Clear();
+        return 0;
+    }
+    return -1;
+}
+
+static PyMethodDef functions[] = {
+    {"names", names, METH_VARARGS, names_doc},
+    {NULL, NULL, 0, NULL},
+};
+
+int gob_add_names(PyObject *module)
+{
+    gob_module_state *state = PyModule_GetState(module);
+    if (PyArray_ImportNumPyAPI() < 0) {
+        return -1;
+    }
+    state->names_type = (PyTypeObject *)PyType_FromModuleAndSpec(module, &spec, NULL);
+    return state->names_type == NULL ? -1 : PyModule_AddFunctions(module, functions);
+}

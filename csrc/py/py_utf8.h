@@ -1,0 +1,35 @@
+/* UTF-8, exactly as Python's strict codec has it: no surrogates, nothing overlong. */
+#ifndef PY_UTF8_H
+#define PY_UTF8_H
+
+#include "gob_compiler.h"
+
+GOB_INLINE bool gob_utf8_encodes(uint32_t c)
+{
+    return c <= 0x10FFFF && (c & 0xFFFFF800U) != 0xD800U;
+}
+
+GOB_INLINE size_t gob_utf8_size(uint32_t c)
+{
+    return 1U + (c >= 0x80) + (c >= 0x800) + (c >= 0x10000);
+}
+
+/* Writes one code point that encodes; returns what follows it. */
+GOB_INLINE uint8_t *gob_utf8_put(uint8_t *out, uint32_t c)
+{
+    if (c < 0x80) {
+        *out++ = (uint8_t)c;
+        return out;
+    }
+    size_t tails = gob_utf8_size(c) - 1;
+    *out++ = (uint8_t)((0xFF00U >> (tails + 1)) | (c >> (6 * tails)));
+    while (tails-- != 0) {
+        *out++ = (uint8_t)(0x80U | ((c >> (6 * tails)) & 0x3FU));
+    }
+    return out;
+}
+
+bool gob_utf8_valid(const uint8_t *at, size_t n);
+bool gob_utf8_ascii(const uint8_t *at, size_t n);
+
+#endif
