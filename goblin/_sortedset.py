@@ -135,7 +135,7 @@ class SortedSet(_core.SortedSet[M]):
         if not 0.0 <= merge_exponent <= 1.0:
             raise ValueError("merge_exponent must be in 0..1")
         fresh: SortedSet[M] = SortedSet.__new__(SortedSet)
-        fresh._configure(_DTYPES[kind].itemsize, _DTYPES[width].itemsize, compress, merge_exponent)
+        fresh._configure(kind, _DTYPES[width].itemsize, compress, merge_exponent)
         if data is not None:
             fresh.update(data, scores)
         self._swap(fresh)
@@ -255,8 +255,8 @@ class SortedSet(_core.SortedSet[M]):
     def _like(self) -> SortedSet[M]:
         """An empty set with the options of this one."""
         fresh: SortedSet[M] = SortedSet.__new__(SortedSet)
-        kind, width = _DTYPES[self.member_dtype], _DTYPES[self.score_dtype]
-        fresh._configure(kind.itemsize, width.itemsize, self._compress, self._merge_exponent)
+        width = _DTYPES[self.score_dtype].itemsize
+        fresh._configure(self.member_dtype, width, self._compress, self._merge_exponent)
         return fresh
 
     def _absorb(
@@ -969,11 +969,10 @@ class SortedSet(_core.SortedSet[M]):
         >>> z.memory().total == sys.getsizeof(z)
         True
         """
-        pages, table, pending, order = self._memory()
+        parts = self._memory()
         total = sys.getsizeof(self)
-        own = total - pages - table - pending - order
         per_member = total / len(self) if len(self) else math.nan
-        return MemoryReport(pages, table, 0, pending, order, own, total, per_member)
+        return MemoryReport(*parts, total - sum(parts), total, per_member)
 
     def digest(self) -> Digest:
         """Hash the content, the same for equal sets of any layout and engine. O(n).

@@ -77,10 +77,12 @@ static void plan(gob_block *header, const uint64_t *keys, const uint64_t *member
                  uint64_t *low)
 {
     uint64_t all = 0;
+    bool ascend = true; /* ids of names need not */
     for (size_t i = 1; i < n; i++) {
         all |= keys[i] - keys[i - 1];
+        ascend &= members[i] > members[i - 1];
     }
-    if (all == 0) {
+    if (all == 0 && ascend) {
         for (size_t i = 1; i < n; i++) {
             all |= members[i] - members[i - 1] - 1;
         }
@@ -95,7 +97,7 @@ static void plan(gob_block *header, const uint64_t *keys, const uint64_t *member
         high = members[i] > high ? members[i] : high;
     }
     header->form = GOB_MIXED;
-    header->key_shift = (uint8_t)gob_ctz64(all);
+    header->key_shift = (uint8_t)(all == 0 ? 0 : gob_ctz64(all));
     header->key_bits = (uint8_t)gob_pack_bits(gob_bit_width(all >> header->key_shift));
     header->member_bits = (uint8_t)gob_pack_bits(gob_bit_width(high - *low));
 }

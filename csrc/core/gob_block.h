@@ -1,8 +1,8 @@
 /* A packed block: up to GOB_BLOCK_MAX entries (key, member) of the order, in ascending order.
  *
  * The first entry is the block's base and is kept by its parent. What follows is packed:
- *   ties    all keys equal: bit-packed gaps between members, no bits for keys (run-length encoding
- *           falls out);
+ *   ties    all keys equal, members ascending: bit-packed gaps between these, no bits for keys
+ *           (run-length encoding falls out);
  *   mixed   bit-packed key differences after a common right shift, and members as bit-packed
  *           offsets from the block's smallest;
  *   plain   both columns at the layout's width (compress=False).
@@ -25,11 +25,13 @@ GOB_INLINE bool gob_entry_less(gob_entry a, gob_entry b)
     return a.key != b.key ? a.key < b.key : a.member < b.member;
 }
 
-/* Widths of the layout, and whether blocks are packed. */
+/* What members are, widths, and whether blocks are packed. */
 typedef struct gob_layout {
-    uint8_t member_bytes; /* 4 or 8 */
+    uint8_t member_bytes; /* 4 or 8; of names: of their ids */
     uint8_t score_bytes;  /* 4 or 8 */
     bool compress;
+    bool named;    /* members are names, and entries hold their ids */
+    uint8_t fixed; /* bytes of every name, or 0 where they vary */
 } gob_layout;
 
 typedef enum gob_block_form { GOB_TIES, GOB_MIXED, GOB_PLAIN } gob_block_form;

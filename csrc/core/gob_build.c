@@ -6,7 +6,8 @@
  *
  * The rest: exceptions, large and fractional scores, table members. These are taken in ascending
  * ranges, cut by histograms of the keys' leading digits so that a range fits the buffer, and radix
- * sorted. A tie too large for the buffer is cut by member digits in the same way. */
+ * sorted. A tie too large for the buffer is cut by member digits in the same way, or by the first
+ * seven bytes in which names differ. */
 #include "gob_build.h"
 
 #include <stdlib.h>
@@ -33,6 +34,8 @@ typedef struct bucket {
 
 typedef struct build {
     const gob_index *ix;
+    const gob_members *names; /* or NULL */
+    size_t skip;              /* bytes in which all names agree */
     gob_alloc *alloc;
     gob_layout layout;
     gob_builder builder;
@@ -120,8 +123,8 @@ static int compare_refs(const void *left, const void *right)
 static gob_status fill_buckets(build *b)
 {
     const gob_pages *p = &b->ix->pages;
-    b->rest = b->ix->table.live;
-    if (p->count == 0) {
+    b->rest = b->names != NULL ? b->ix->live : b->ix->table.live;
+    if (b->names != NULL || p->count == 0) {
         return GOB_OK;
     }
     size_t bytes = p->count * sizeof(gob_page_ref);
@@ -248,9 +251,42 @@ static gob_entry with_digit(gob_entry e, unsigned d, unsigned digit, uint64_t fi
     return e;
 }
 
-static bool is_within(gob_entry e, gob_entry low, gob_entry high)
+/* What stands for an entry where ranges are cut: itself, or a few bytes of its name. */
+static gob_entry cut_of(const build *b, gob_entry e)
 {
-    return !gob_entry_less(e, low) && !gob_entry_less(high, e);
+    if (b->names != NULL) {
+        e.member = gob_name_digits(gob_members_name(b->names, gob_unbias(e.member)), b->skip);
+    }
+    return e;
+}
+
+static bool is_within(const build *b, gob_entry e, gob_entry low, gob_entry high)
+{
+    if (e.key < low.key || e.key > high.key) {
+        return false;
+    }
+    gob_entry cut = cut_of(b, e);
+    return !gob_entry_less(cut, low) && !gob_entry_less(high, cut);
+}
+
+/* Bytes in which all names agree. */
+static size_t common_bytes(const build *b)
+{
+    int64_t ids[GOB_WALK_MAX];
+    double scores[GOB_WALK_MAX];
+    gob_walk w = {0};
+    gob_name first = {NULL, 0};
+    size_t common = SIZE_MAX;
+    for (size_t n; common != 0 && (n = gob_index_walk(b->ix, &w, ids, scores)) != 0;) {
+        for (size_t i = 0; i < n; i++) {
+            gob_name name = gob_members_name(b->names, ids[i]);
+            first = common == SIZE_MAX ? name : first;
+            size_t most = name.len < common ? name.len : common;
+            for (common = 0; common < most && name.at[common] == first.at[common]; common++) {
+            }
+        }
+    }
+    return common;
 }
 
 /* Collects, sorts and merges the entries of [low, high], of which there are at most range_max. */
@@ -263,18 +299,46 @@ static gob_status emit_range(build *b, gob_entry low, gob_entry high)
     for (size_t n; (n = rest_walk(b->ix, &w, members, scores)) != 0;) {
         for (size_t i = 0; i < n; i++) {
             gob_entry e = {gob_key(scores[i]), gob_bias(members[i])};
-            if (is_within(e, low, high)) {
+            if (is_within(b, e, low, high)) {
                 GOB_ASSERT(count < b->range_max);
                 b->range[count++] = e;
             }
         }
     }
-    gob_sort_entries(b->range, b->scratch, count);
+    if (b->names != NULL) {
+        gob_sort_names(b->names, b->skip, b->range, b->scratch, count);
+    } else {
+        gob_sort_entries(b->range, b->scratch, count);
+    }
     for (size_t i = 0; i < count; i++) {
         GOB_TRY(ties_until(b, &b->range[i]));
         GOB_TRY(gob_builder_add(&b->builder, b->range[i]));
     }
     return GOB_OK;
+}
+
+static void free_range(build *b)
+{
+    gob_free(b->alloc, b->range, b->range == NULL ? 0 : b->range_max * sizeof *b->range);
+    gob_free(b->alloc, b->scratch, b->scratch == NULL ? 0 : b->range_max * sizeof *b->scratch);
+    b->range = b->scratch = NULL;
+}
+
+static gob_status make_range(build *b, size_t count)
+{
+    free_range(b);
+    b->range_max = count;
+    b->range = gob_malloc(b->alloc, count * sizeof *b->range);
+    b->scratch = gob_malloc(b->alloc, count * sizeof *b->scratch);
+    return b->range == NULL || b->scratch == NULL ? GOB_NOMEM : GOB_OK;
+}
+
+/* Many names of one key that agree for longer than the digits reach: they take all the room they
+ * need. */
+static gob_status emit_long_tie(build *b, gob_entry low, gob_entry high, size_t count)
+{
+    GOB_TRY(make_range(b, count));
+    return emit_range(b, low, high);
 }
 
 static void count_digits(const build *b, gob_entry low, gob_entry high, unsigned d,
@@ -286,8 +350,8 @@ static void count_digits(const build *b, gob_entry low, gob_entry high, unsigned
     for (size_t n; (n = rest_walk(b->ix, &w, members, scores)) != 0;) {
         for (size_t i = 0; i < n; i++) {
             gob_entry e = {gob_key(scores[i]), gob_bias(members[i])};
-            if (is_within(e, low, high)) {
-                counts[digit_of(e, d)]++;
+            if (is_within(b, e, low, high)) {
+                counts[digit_of(cut_of(b, e), d)]++;
             }
         }
     }
@@ -310,8 +374,10 @@ static gob_status emit_cut(build *b, gob_entry low, gob_entry high, unsigned d)
         }
         gob_entry first = with_digit(low, d, from, 0);
         gob_entry last = with_digit(low, d, to - 1, UINT64_MAX);
-        if (count > b->range_max) {
+        if (count > b->range_max && d + 1 < DIGITS) {
             status = emit_cut(b, first, last, d + 1);
+        } else if (count > b->range_max) {
+            status = emit_long_tie(b, first, last, count);
         } else if (count != 0) {
             status = emit_range(b, first, last);
         }
@@ -325,16 +391,15 @@ static gob_status emit_rest(build *b)
     gob_entry low = {0, 0};
     gob_entry high = {UINT64_MAX, UINT64_MAX};
     size_t most = b->ix->live / RANGE_SHARE < RANGE_MIN ? RANGE_MIN : b->ix->live / RANGE_SHARE;
-    b->range_max = b->rest < most ? b->rest : most;
     if (b->rest == 0) {
         return GOB_OK;
     }
-    b->range = gob_malloc(b->alloc, b->range_max * sizeof *b->range);
-    b->scratch = gob_malloc(b->alloc, b->range_max * sizeof *b->scratch);
-    if (b->range == NULL || b->scratch == NULL) {
-        return GOB_NOMEM;
+    GOB_TRY(make_range(b, b->rest < most ? b->rest : most));
+    if (b->rest <= b->range_max) {
+        return emit_range(b, low, high);
     }
-    return b->rest <= b->range_max ? emit_range(b, low, high) : emit_cut(b, low, high, 0);
+    b->skip = b->names == NULL ? 0 : common_bytes(b);
+    return emit_cut(b, low, high, 0);
 }
 
 static void free_buffers(build *b)
@@ -349,8 +414,7 @@ static void free_buffers(build *b)
         gob_free(b->alloc, k->blocks, k->capacity * sizeof *k->blocks);
     }
     gob_free(b->alloc, b->buckets, b->buckets == NULL ? 0 : BUCKETS * sizeof *b->buckets);
-    gob_free(b->alloc, b->range, b->range == NULL ? 0 : b->range_max * sizeof *b->range);
-    gob_free(b->alloc, b->scratch, b->scratch == NULL ? 0 : b->range_max * sizeof *b->scratch);
+    free_range(b);
 }
 
 gob_status gob_build(gob_order *o, gob_alloc *a, const gob_index *ix)
@@ -360,6 +424,7 @@ gob_status gob_build(gob_order *o, gob_alloc *a, const gob_index *ix)
         return GOB_NOMEM;
     }
     b->ix = ix;
+    b->names = gob_index_names(ix);
     b->alloc = a;
     b->layout = o->layout;
     gob_builder_init(&b->builder, o, a);

@@ -11,32 +11,79 @@ void gob_digester_init(gob_digester *d)
     d->rank = 0;
 }
 
-/* Member and score as little-endian 64-bit values, whatever the layout and the machine. */
-static void write_entry(uint8_t *out, uint64_t member, uint64_t score)
+static void write64(uint8_t *out, uint64_t value)
 {
     for (unsigned i = 0; i < 8; i++) {
-        out[i] = (uint8_t)(member >> 8 * i);
-        out[8 + i] = (uint8_t)(score >> 8 * i);
+        out[i] = (uint8_t)(value >> 8 * i);
     }
+}
+
+/* Takes the parts of one entry in. */
+static void add_entry(gob_digester *d, const uint8_t *head, gob_name name, const uint8_t *score)
+{
+    XXH3_state_t entry;
+    XXH3_INITSTATE(&entry);
+    XXH3_128bits_reset(&entry);
+    XXH3_128bits_update(&entry, head, 8);
+    XXH3_128bits_update(&entry, name.at, name.len);
+    XXH3_128bits_update(&entry, score, 8);
+    XXH128_hash_t hash = XXH3_128bits_digest(&entry);
+    d->mapping += (unsigned __int128)hash.high64 << 64 | hash.low64;
+    XXH3_128bits_update(&d->state, head, 8);
+    XXH3_128bits_update(&d->state, name.at, name.len);
+    XXH3_128bits_update(&d->state, score, 8);
+}
+
+static void add_names(gob_digester *d, const gob_members *names)
+{
+    enum { SHORT_MAX = 240 };
+    uint8_t entry[SHORT_MAX + ENTRY_BYTES];
+    for (size_t i = 0; i < d->window.count; i++) {
+        gob_name name = gob_members_name(names, gob_unbias(d->window.members[i]));
+        uint8_t score[8];
+        write64(entry, name.len);
+        write64(score, gob_double_bits(gob_key_score(d->window.keys[i])));
+        if (name.len > SHORT_MAX) {
+            add_entry(d, entry, name, score);
+            continue;
+        }
+        memcpy(entry + 8, name.at, name.len);
+        memcpy(entry + 8 + name.len, score, 8);
+        XXH128_hash_t hash = XXH3_128bits(entry, ENTRY_BYTES + name.len);
+        d->mapping += (unsigned __int128)hash.high64 << 64 | hash.low64;
+        XXH3_128bits_update(&d->state, entry, ENTRY_BYTES + name.len);
+    }
+}
+
+static void add_integers(gob_digester *d)
+{
+    uint8_t entries[GOB_BLOCK_MAX * ENTRY_BYTES];
+    for (size_t i = 0; i < d->window.count; i++) {
+        uint8_t *entry = entries + i * ENTRY_BYTES;
+        write64(entry, (uint64_t)gob_unbias(d->window.members[i]));
+        write64(entry + 8, gob_double_bits(gob_key_score(d->window.keys[i])));
+        XXH128_hash_t hash = XXH3_128bits(entry, ENTRY_BYTES);
+        d->mapping += (unsigned __int128)hash.high64 << 64 | hash.low64;
+    }
+    XXH3_128bits_update(&d->state, entries, d->window.count * ENTRY_BYTES);
 }
 
 bool gob_digester_step(gob_digester *d, const gob_zset *z, size_t n)
 {
-    uint8_t entries[GOB_BLOCK_MAX * ENTRY_BYTES];
-    for (uint64_t end = d->rank + n; d->rank < end && d->rank < z->order->count;) {
-        gob_order_read(z->order, d->rank, &d->window);
+    uint64_t count = gob_zset_count(z);
+    for (uint64_t end = d->rank + n; d->rank < end && d->rank < count;) {
+        gob_zset_read(z, d->rank, &d->window);
         for (size_t i = 0; i < d->window.count; i++) {
-            double score = gob_key_score(d->window.keys[i]);
-            uint8_t *entry = entries + i * ENTRY_BYTES;
-            write_entry(entry, (uint64_t)gob_unbias(d->window.members[i]), gob_double_bits(score));
-            XXH128_hash_t hash = XXH3_128bits(entry, ENTRY_BYTES);
-            d->mapping += (unsigned __int128)hash.high64 << 64 | hash.low64;
-            gob_sum_add(&d->sum, score);
+            gob_sum_add(&d->sum, gob_key_score(d->window.keys[i]));
         }
-        XXH3_128bits_update(&d->state, entries, d->window.count * ENTRY_BYTES);
+        if (z->index.named) {
+            add_names(d, &z->index.members);
+        } else {
+            add_integers(d);
+        }
         d->rank += d->window.count;
     }
-    return d->rank < z->order->count;
+    return d->rank < count;
 }
 
 gob_digest gob_digester_result(gob_digester *d)

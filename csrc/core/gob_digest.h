@@ -1,4 +1,7 @@
-/* Digests, by which two engines compare their content whatever their layout or tie order. */
+/* Digests, by which two engines compare their content whatever their layout or tie order.
+ *
+ * An entry is hashed as the 64-bit member, or the 64-bit length of the name and its bytes, and then
+ * the float64 score, all little-endian. */
 #ifndef GOB_DIGEST_H
 #define GOB_DIGEST_H
 
@@ -7,7 +10,7 @@
 #include "gob_zset.h"
 
 typedef struct gob_digest {
-    uint64_t ordered[2]; /* low, high: XXH3-128 of the 16-byte entries (member, score), in order */
+    uint64_t ordered[2]; /* low, high: XXH3-128 of the entries, in order */
     uint64_t mapping[2]; /* low, high: sum modulo 2**128 of each entry's XXH3-128 */
     double total;        /* exact sum of the scores, rounded once */
 } gob_digest;

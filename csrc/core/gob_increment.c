@@ -17,7 +17,7 @@ static gob_status increment(gob_index *ix, gob_alloc *a, int64_t member, double 
     GOB_TRY(gob_index_sum(ix, *old, by, sum));
     bool created = gob_is_absent(*old);
     bool logged =
-        !created && (gob_narrow(*sum - by, ix->table.score_bytes, &back) != GOB_OK || back != *old);
+        !created && (gob_narrow(*sum - by, ix->score_bytes, &back) != GOB_OK || back != *old);
     if (logged) {
         GOB_TRY(gob_journal_reserve(j, a));
     }
@@ -179,7 +179,7 @@ static gob_status bulk_mixed(const bulk *b, size_t n)
         look_ahead_all(b->ix, b->members + start, t.n, t.refs);
         for (size_t i = 0; i < t.n; i++) {
             if (t.refs[i] == NULL) {
-                gob_table_prefetch_slot(&b->ix->table, b->members[start + i]);
+                gob_index_warm_slot(&b->ix->table, b->members[start + i]);
             }
         }
         for (size_t i = 0; i < t.n; i++) {
@@ -238,7 +238,7 @@ static void look_ahead_left(const bulk *b, const batch *t)
         const gob_page_ref *ref = t->refs[t->left[k]];
         int64_t member = b->members[t->start + t->left[k]];
         if (ref == NULL) {
-            gob_table_prefetch_slot(&b->ix->table, member);
+            gob_index_warm_slot(&b->ix->table, member);
         } else {
             const uint8_t *group =
                 gob_patch_home(&ref->page->patch, kind, gob_page_position(member));

@@ -5,22 +5,37 @@
 #include "gob_check.h"
 #include "gob_kernels.h"
 
-void gob_index_init(gob_index *ix, unsigned member_bytes, unsigned score_bytes, uint64_t seed)
+void gob_index_init(gob_index *ix, gob_layout layout, uint64_t seed)
 {
-    gob_table_init(&ix->table, member_bytes, score_bytes, seed);
-    gob_pages_init(&ix->pages, score_bytes, gob_reseed(seed));
+    if (layout.named) {
+        gob_members_init(&ix->members, layout.fixed, layout.score_bytes, seed);
+    } else {
+        gob_table_init(&ix->table, layout.member_bytes, layout.score_bytes, seed);
+        gob_pages_init(&ix->pages, layout.score_bytes, gob_reseed(seed));
+    }
     ix->live = 0;
+    ix->score_bytes = layout.score_bytes;
+    ix->named = layout.named;
 }
 
 void gob_index_free(gob_index *ix, gob_alloc *a)
 {
-    gob_table_free(&ix->table, a);
-    gob_pages_free(&ix->pages, a);
+    if (ix->named) {
+        gob_members_free(&ix->members, a);
+    } else {
+        gob_table_free(&ix->table, a);
+        gob_pages_free(&ix->pages, a);
+    }
     ix->live = 0;
 }
 
 gob_status gob_index_copy(gob_index *dst, gob_alloc *a, const gob_index *src)
 {
+    if (src->named) {
+        GOB_TRY(gob_members_copy(&dst->members, a, &src->members));
+        dst->live = src->live;
+        return GOB_OK;
+    }
     gob_status status = gob_pages_copy(&dst->pages, a, &src->pages);
     if (status == GOB_OK && src->table.live != 0) {
         status = gob_table_rehash(&dst->table, a, src->table.live, false);
@@ -39,6 +54,9 @@ gob_status gob_index_copy(gob_index *dst, gob_alloc *a, const gob_index *src)
 
 double gob_index_get(const gob_index *ix, int64_t member)
 {
+    if (ix->named) {
+        return member == GOB_NO_ID ? GOB_ABSENT : gob_members_score(&ix->members, member);
+    }
     const gob_page_ref *ref = gob_pages_find(&ix->pages, gob_page_number(member));
     if (ref != NULL) {
         return gob_page_get(&ix->pages, ref->page, gob_page_position(member));
@@ -247,6 +265,12 @@ static bool settle_page(gob_index *ix, gob_alloc *a, gob_page_ref *ref)
 
 gob_status gob_index_put(gob_index *ix, gob_alloc *a, int64_t member, double score, double *old)
 {
+    if (ix->named) {
+        *old = gob_members_score(&ix->members, member);
+        gob_members_set_score(&ix->members, member, score);
+        ix->live += gob_is_absent(*old);
+        return GOB_OK;
+    }
     gob_page_ref *ref = gob_pages_find(&ix->pages, gob_page_number(member));
     size_t slot = ref == NULL ? gob_table_find(&ix->table, member) : GOB_NO_SLOT;
     if (slot != GOB_NO_SLOT) {
@@ -273,6 +297,12 @@ gob_status gob_index_put(gob_index *ix, gob_alloc *a, int64_t member, double sco
 double gob_index_erase(gob_index *ix, gob_alloc *a, int64_t member)
 {
     double old = GOB_ABSENT;
+    if (ix->named) {
+        old = gob_members_score(&ix->members, member);
+        gob_members_set_score(&ix->members, member, GOB_ABSENT);
+        ix->live -= !gob_is_absent(old);
+        return old;
+    }
     gob_page_ref *ref = gob_pages_find(&ix->pages, gob_page_number(member));
     if (ref != NULL) {
         unsigned position = gob_page_position(member);
@@ -297,7 +327,9 @@ double gob_index_erase(gob_index *ix, gob_alloc *a, int64_t member)
 
 void gob_index_begin(gob_index *ix)
 {
-    ix->pages.hold = true;
+    if (!ix->named) {
+        ix->pages.hold = true;
+    }
 }
 
 static size_t dir_places(const gob_pages *p)
@@ -314,6 +346,9 @@ static size_t next_place(const gob_pages *p, size_t at, bool left, unsigned bits
 
 void gob_index_end(gob_index *ix, gob_alloc *a)
 {
+    if (ix->named) {
+        return;
+    }
     bool unsettled = ix->pages.unsettled;
     ix->pages.hold = ix->pages.unsettled = false;
     for (size_t at = 0; unsettled && at < dir_places(&ix->pages);) {
@@ -331,7 +366,7 @@ void gob_index_end(gob_index *ix, gob_alloc *a)
 
 void gob_index_dissolve_young(gob_index *ix, gob_alloc *a)
 {
-    for (size_t at = 0; at < dir_places(&ix->pages);) {
+    for (size_t at = 0; !ix->named && at < dir_places(&ix->pages);) {
         gob_page_ref *ref = &ix->pages.dir[at];
         unsigned bits = ix->pages.bits;
         /* There is room for all of it, unless the caller's input has changed under the call. */
@@ -346,7 +381,7 @@ void gob_index_dissolve_young(gob_index *ix, gob_alloc *a)
 
 gob_status gob_index_sum(const gob_index *ix, double old, double by, double *sum)
 {
-    return gob_narrow(gob_is_absent(old) ? by : old + by, ix->table.score_bytes, sum);
+    return gob_narrow(gob_is_absent(old) ? by : old + by, ix->score_bytes, sum);
 }
 
 void gob_index_warm(const gob_index *ix, const int64_t *members, size_t n)
@@ -357,7 +392,7 @@ void gob_index_warm(const gob_index *ix, const int64_t *members, size_t n)
     }
     for (size_t i = 0; i < n; i++) {
         if (refs[i] == NULL) {
-            gob_table_prefetch_slot(&ix->table, members[i]);
+            gob_index_warm_slot(&ix->table, members[i]);
         }
     }
 }
@@ -366,7 +401,7 @@ void gob_index_get_many(const gob_index *ix, const int64_t *members, size_t n, d
                         double *out)
 {
     for (size_t i = 0; i < n; i++) {
-        if (i % GOB_BATCH == 0) {
+        if (i % GOB_BATCH == 0 && !ix->named) {
             gob_index_warm(ix, members + i, n - i < GOB_BATCH ? n - i : GOB_BATCH);
         }
         double score = gob_index_get(ix, members[i]);
@@ -409,7 +444,7 @@ uint64_t gob_index_count(const gob_index *ix, gob_interval within)
     int64_t members[GOB_WALK_MAX];
     double scores[GOB_WALK_MAX];
     uint64_t count = 0;
-    for (size_t at = 0; at < dir_places(&ix->pages); at++) {
+    for (size_t at = 0; !ix->named && at < dir_places(&ix->pages); at++) {
         const gob_page *page = ix->pages.dir[at].page;
         if (page != NULL && page->width == 1) {
             count += count_codes(ix, page, within);
@@ -453,6 +488,9 @@ static size_t walk_page(const gob_index *ix, gob_walk *w, int64_t *members, doub
 
 size_t gob_index_walk(const gob_index *ix, gob_walk *w, int64_t *members, double *scores)
 {
+    if (ix->named) {
+        return gob_members_walk(&ix->members, &w->slot, GOB_WALK_MAX, members, scores);
+    }
     size_t n = 0;
     while (n == 0 && w->page < dir_places(&ix->pages)) {
         n = walk_page(ix, w, members, scores);
@@ -468,8 +506,27 @@ size_t gob_index_walk(const gob_index *ix, gob_walk *w, int64_t *members, double
     return n;
 }
 
+static bool validate_names(const gob_index *ix, const char **why)
+{
+    int64_t ids[GOB_WALK_MAX];
+    double scores[GOB_WALK_MAX];
+    uint64_t live = 0;
+    size_t at = 0;
+    if (!gob_members_validate(&ix->members, why)) {
+        return false;
+    }
+    for (size_t n; (n = gob_members_walk(&ix->members, &at, GOB_WALK_MAX, ids, scores)) != 0;) {
+        live += n;
+    }
+    GOB_DEMAND(live == ix->live, "index: live names");
+    return true;
+}
+
 bool gob_index_validate(const gob_index *ix, const char **why)
 {
+    if (ix->named) {
+        return validate_names(ix, why);
+    }
     if (!gob_table_validate(&ix->table, why) || !gob_pages_validate(&ix->pages, why)) {
         return false;
     }

@@ -1,34 +1,51 @@
 /* The index: member -> score, the truth of a sorted set.
  *
- * Members start in the table. When the table is about to grow, pages that hold enough of its
- * members to be cheaper as pages move out; a page that empties moves back. If a page exists, all
- * members of its range are in it. */
+ * Names live in the member store, and everything here takes their ids. Integer members start in the
+ * table. When the table is about to grow, pages that hold enough of its members to be cheaper as
+ * pages move out; a page that empties moves back. If a page exists, all members of its range are in
+ * it. */
 #ifndef GOB_INDEX_H
 #define GOB_INDEX_H
 
+#include "gob_block.h"
+#include "gob_members.h"
 #include "gob_pages.h"
 #include "gob_table.h"
 
 typedef struct gob_index {
-    gob_table table;
-    gob_pages pages;
+    union {
+        struct {
+            gob_table table;
+            gob_pages pages;
+        };
+        gob_members members; /* where `named` */
+    };
     uint64_t live;
+    uint8_t score_bytes;
+    bool named;
 } gob_index;
 
-void gob_index_init(gob_index *ix, unsigned member_bytes, unsigned score_bytes, uint64_t seed);
+void gob_index_init(gob_index *ix, gob_layout layout, uint64_t seed);
 void gob_index_free(gob_index *ix, gob_alloc *a);
+
+/* The store of names, or NULL. */
+GOB_INLINE const gob_members *gob_index_names(const gob_index *ix)
+{
+    return ix->named ? &ix->members : NULL;
+}
 
 /* dst, initialised and empty, becomes a copy with a table of its own seed. */
 gob_status gob_index_copy(gob_index *dst, gob_alloc *a, const gob_index *src);
 
-/* The score, or GOB_ABSENT. */
+/* The score, or GOB_ABSENT; also for GOB_NO_ID. */
 double gob_index_get(const gob_index *ix, int64_t member);
 
-/* Sets or inserts a score that the layout holds; *old gets the score before, or GOB_ABSENT. On
- * GOB_NOMEM nothing changed. */
+/* Sets or inserts a score that the layout holds (of a name: one that its form fits); *old gets the
+ * score before, or GOB_ABSENT. On GOB_NOMEM nothing changed. */
 gob_status gob_index_put(gob_index *ix, gob_alloc *a, int64_t member, double score, double *old);
 
-/* Removes; returns the old score, or GOB_ABSENT where there was none. Never fails. */
+/* Removes; returns the old score, or GOB_ABSENT where there was none. A name stays, without a
+ * score. Never fails. */
 double gob_index_erase(gob_index *ix, gob_alloc *a, int64_t member);
 
 /* A column of scores: value i is at[i * step], in steps of 1, or of 0 where one value serves all.
@@ -55,6 +72,12 @@ GOB_INLINE gob_page_ref *gob_index_look_ahead(const gob_pages *pages, const gob_
     return ref;
 }
 
+/* Starts the load of a member's slot, once its control bytes are there. */
+GOB_INLINE void gob_index_warm_slot(const gob_table *table, int64_t member)
+{
+    (void)gob_table_prefetch_slot(table, gob_hash_int(member, table->seed));
+}
+
 /* Starts the loads that lookups of these members, at most GOB_BATCH, will need. */
 void gob_index_warm(const gob_index *ix, const int64_t *members, size_t n);
 
@@ -70,7 +93,7 @@ void gob_index_end(gob_index *ix, gob_alloc *a);
 /* For undoing: moves what is left in pages born since begin back to the table. */
 void gob_index_dissolve_young(gob_index *ix, gob_alloc *a);
 
-/* Cheapest widths, no slack. */
+/* Cheapest widths, no slack. Integers only: the order has to know when ids change. */
 gob_status gob_index_optimize(gob_index *ix, gob_alloc *a);
 
 /* Members with a score in the interval. O(n), but plain codes at memory speed. */
@@ -82,7 +105,7 @@ uint64_t gob_index_count(const gob_index *ix, gob_interval within);
 typedef struct gob_walk {
     double codes_from;
     size_t page;
-    size_t slot;
+    size_t slot;       /* of the table, or the place in the arena of the names */
     unsigned position; /* in the page, or the place in its patch */
     bool patch_only;
 } gob_walk;

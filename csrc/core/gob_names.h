@@ -15,7 +15,7 @@ typedef enum gob_names_form {
     GOB_NAMES_PADDED,    /* the same without their trailing NULs (numpy S) */
     GOB_NAMES_OFFSETS32, /* bytes of data between int32 offsets (Arrow string, binary) */
     GOB_NAMES_OFFSETS64, /* between int64 offsets (Arrow large_string, large_binary) */
-    GOB_NAMES_VIEWS,     /* data: views of 16 bytes into `buffers` (Arrow string_view, binary_view) */
+    GOB_NAMES_VIEWS, /* data: views of 16 bytes into `buffers` (Arrow string_view, binary_view) */
 } gob_names_form;
 
 typedef struct gob_names {

@@ -64,9 +64,9 @@ static gob_child node_as_child(gob_node *n)
     return (gob_child){n->child[0].first, node_total(n), n};
 }
 
-void gob_order_init(gob_order *o, gob_layout layout)
+void gob_order_init(gob_order *o, gob_layout layout, const gob_members *names)
 {
-    *o = (gob_order){.layout = layout};
+    *o = (gob_order){.names = names, .layout = layout};
 }
 
 void gob_order_free(gob_order *o, gob_alloc *a)
@@ -79,15 +79,33 @@ void gob_order_free(gob_order *o, gob_alloc *a)
     o->count = 0;
 }
 
-/* The child of n that e belongs to: the last one whose first entry is not above e, else the first.
+gob_bound gob_bound_of(const gob_members *names, gob_entry e)
+{
+    gob_bound b = {.key = e.key, .member = e.member};
+    if (names != NULL) {
+        b.name = gob_members_name(names, gob_unbias(e.member));
+    }
+    return b;
+}
+
+bool gob_order_less(const gob_members *names, gob_entry a, gob_entry b)
+{
+    if (names == NULL || a.key != b.key) {
+        return gob_entry_less(a, b);
+    }
+    gob_bound bound = gob_bound_of(names, b);
+    return gob_bound_compare(names, a, &bound) < 0;
+}
+
+/* The child of n that b belongs to: the last one whose first entry is not above b, else the first.
  */
-static unsigned route(const gob_node *n, gob_entry e)
+static unsigned route(const gob_order *o, const gob_node *n, const gob_bound *b)
 {
     unsigned low = 0;
     unsigned high = n->count;
     while (high - low > 1) {
         unsigned middle = (low + high) / 2;
-        if (gob_entry_less(e, n->child[middle].first)) {
+        if (gob_bound_compare(o->names, n->child[middle].first, b) > 0) {
             high = middle;
         } else {
             low = middle;
@@ -98,12 +116,12 @@ static unsigned route(const gob_node *n, gob_entry e)
 
 /* Reading */
 
-/* The block that e belongs to, and in *rank the entries before that block. */
-static const gob_child *locate(const gob_order *o, gob_entry e, uint64_t *rank)
+/* The block that b belongs to, and in *rank the entries before that block. */
+static const gob_child *locate(const gob_order *o, const gob_bound *b, uint64_t *rank)
 {
     *rank = 0;
     for (const gob_node *n = o->root;;) {
-        unsigned at = route(n, e);
+        unsigned at = route(o, n, b);
         for (unsigned i = 0; i < at; i++) {
             *rank += n->child[i].count;
         }
@@ -114,14 +132,42 @@ static const gob_child *locate(const gob_order *o, gob_entry e, uint64_t *rank)
     }
 }
 
-uint64_t gob_order_lower_bound(const gob_order *o, gob_entry e)
+/* The first entry of a decoded block, from i on, that is not before b. */
+static size_t window_lower_bound(const gob_order *o, const gob_window *w, size_t i,
+                                 const gob_bound *b)
+{
+    size_t end = w->count;
+    while (i < end) {
+        size_t middle = (i + end) / 2;
+        gob_entry e = {w->keys[middle], w->members[middle]};
+        if (gob_bound_compare(o->names, e, b) < 0) {
+            i = middle + 1;
+        } else {
+            end = middle;
+        }
+    }
+    return i;
+}
+
+static size_t block_lower_bound(const gob_order *o, const gob_child *c, const gob_bound *b)
+{
+    if (o->names == NULL) {
+        return gob_block_lower_bound(c->node, o->layout, c->first, (gob_entry){b->key, b->member});
+    }
+    gob_window w;
+    w.count = c->count;
+    gob_block_decode(c->node, o->layout, c->first, w.keys, w.members);
+    return window_lower_bound(o, &w, 0, b);
+}
+
+uint64_t gob_order_lower_bound(const gob_order *o, const gob_bound *b)
 {
     if (o->root == NULL) {
         return 0;
     }
     uint64_t before;
-    const gob_child *c = locate(o, e, &before);
-    return before + gob_block_lower_bound(c->node, o->layout, c->first, e);
+    const gob_child *c = locate(o, b, &before);
+    return before + block_lower_bound(o, c, b);
 }
 
 /* The block that holds the rank, and in *rank the place inside it. */
@@ -152,17 +198,18 @@ void gob_order_lower_bound_many(const gob_order *o, const gob_entry *entries, si
                                 uint64_t *ranks)
 {
     const gob_child *blocks[GOB_BATCH];
+    gob_bound bounds[GOB_BATCH];
     for (size_t start = 0; start < n; start += GOB_BATCH) {
         size_t end = n - start < GOB_BATCH ? n : start + GOB_BATCH;
         for (size_t i = start; i < end && o->root != NULL; i++) {
-            blocks[i - start] = locate(o, entries[i], &ranks[i]);
+            bounds[i - start] = gob_bound_of(o->names, entries[i]);
+            blocks[i - start] = locate(o, &bounds[i - start], &ranks[i]);
             gob_block_prefetch(blocks[i - start]->node);
         }
         for (size_t i = start; i < end; i++) {
-            const gob_child *c = blocks[i - start];
-            ranks[i] = o->root == NULL ? 0
-                                       : ranks[i] + gob_block_lower_bound(c->node, o->layout,
-                                                                          c->first, entries[i]);
+            ranks[i] = o->root == NULL
+                           ? 0
+                           : ranks[i] + block_lower_bound(o, blocks[i - start], &bounds[i - start]);
         }
     }
 }
@@ -208,30 +255,31 @@ typedef struct scratch {
     gob_window old;
 } scratch;
 
-static void find_path(const gob_order *o, gob_entry e, path *p)
+static void find_path(const gob_order *o, const gob_bound *b, path *p)
 {
     gob_node *n = o->root;
     p->top = n->level;
     for (;; n = n->child[p->at[n->level]].node) {
         p->node[n->level] = n;
-        p->at[n->level] = route(n, e);
+        p->at[n->level] = route(o, n, b);
         if (n->level == 0) {
             return;
         }
     }
 }
 
-/* True when e lies before the block after the one that p leads to. */
-static bool belongs(const path *p, gob_entry e)
+/* The first entry of the block after the one that p leads to; false where there is none. */
+static bool next_first(const path *p, gob_entry *first)
 {
     for (unsigned level = 0; level <= p->top; level++) {
         const gob_node *n = p->node[level];
         unsigned next = p->at[level] + 1;
         if (next < n->count) {
-            return gob_entry_less(e, n->child[next].first);
+            *first = n->child[next].first;
+            return true;
         }
     }
-    return true;
+    return false;
 }
 
 /* Brings counts and first entries above `level` up to date along the path. */
@@ -372,21 +420,6 @@ static gob_status splice(gob_order *o, gob_alloc *a, path *p, unsigned level, un
     return GOB_OK;
 }
 
-/* The first entry of the old block, from i on, that is not less than e. */
-static size_t old_lower_bound(const gob_window *old, size_t i, gob_entry e)
-{
-    size_t end = old->count;
-    while (i < end) {
-        size_t middle = (i + end) / 2;
-        if (gob_entry_less((gob_entry){old->keys[middle], old->members[middle]}, e)) {
-            i = middle + 1;
-        } else {
-            end = middle;
-        }
-    }
-    return i;
-}
-
 /* Appends the old entries [from, to) to the merged ones. */
 static size_t keep_old(scratch *s, size_t made, size_t from, size_t to)
 {
@@ -397,13 +430,14 @@ static size_t keep_old(scratch *s, size_t made, size_t from, size_t to)
 
 /* Merges the old block with the run of changes into the scratch arrays; returns the new length.
  * Most runs are short, so what lies between two changes is copied as a whole. */
-static size_t merge_run(scratch *s, const gob_change *changes, size_t n)
+static size_t merge_run(const gob_order *o, scratch *s, const gob_change *changes, size_t n)
 {
     size_t made = 0;
     size_t i = 0;
     for (size_t j = 0; j < n; j++) {
         gob_entry e = changes[j].entry;
-        size_t at = old_lower_bound(&s->old, i, e);
+        gob_bound bound = gob_bound_of(o->names, e);
+        size_t at = window_lower_bound(o, &s->old, i, &bound);
         made = keep_old(s, made, i, at);
         i = at;
         if (changes[j].remove) {
@@ -466,16 +500,21 @@ static gob_status apply_run(gob_order *o, gob_alloc *a, scratch *s, const gob_ch
                             size_t n, size_t *used)
 {
     path p;
-    find_path(o, changes[0].entry, &p);
+    gob_entry next;
+    gob_bound bound = gob_bound_of(o->names, changes[0].entry);
+    find_path(o, &bound, &p);
+    bool last = !next_first(&p, &next);
+    bound = last ? bound : gob_bound_of(o->names, next);
     size_t run = 1;
-    while (run < n && run < RUN_MAX && belongs(&p, changes[run].entry)) {
+    while (run < n && run < RUN_MAX &&
+           (last || gob_bound_compare(o->names, changes[run].entry, &bound) < 0)) {
         run++;
     }
     *used = run;
     const gob_child *c = &p.node[0]->child[p.at[0]];
     s->old.count = c->count;
     gob_block_decode(c->node, o->layout, c->first, s->old.keys, s->old.members);
-    size_t made = merge_run(s, changes, run);
+    size_t made = merge_run(o, s, changes, run);
     o->count = o->count + made - s->old.count;
     unsigned span = absorb(o, &p, s, &made);
     gob_child replaced[2];
@@ -686,7 +725,7 @@ gob_status gob_order_optimize(gob_order *o, gob_alloc *a)
     gob_order packed;
     gob_builder b;
     gob_window w;
-    gob_order_init(&packed, o->layout);
+    gob_order_init(&packed, o->layout, o->names);
     gob_builder_init(&b, &packed, a);
     for (uint64_t rank = 0; rank < o->count; rank += w.count) {
         gob_order_read(o, rank, &w);
@@ -725,7 +764,8 @@ static bool validate_block(walk *w, const gob_child *c, const char **why)
         GOB_DEMAND(i != 0 || (e.key == c->first.key && e.member == c->first.member),
                    "order: block base differs from its parent's");
         GOB_DEMAND(got.key == e.key && got.member == e.member, "order: select differs from decode");
-        GOB_DEMAND(!w->any || gob_entry_less(w->last, e), "order: entries not ascending");
+        GOB_DEMAND(!w->any || gob_order_less(w->order->names, w->last, e),
+                   "order: entries not ascending");
         w->last = e;
         w->any = true;
     }

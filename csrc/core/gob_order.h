@@ -2,11 +2,14 @@
  *
  * It is derived from the index, so it never has to survive a failed allocation: gob_order_apply
  * that returns GOB_NOMEM leaves a tree that can only be freed, and the owner drops and later
- * rebuilds it. */
+ * rebuilds it.
+ *
+ * Where members are names, an entry's member is their id, and the names decide among equal keys. */
 #ifndef GOB_ORDER_H
 #define GOB_ORDER_H
 
 #include "gob_block.h"
+#include "gob_members.h"
 #include "gob_status.h"
 
 /* A child as its parent knows it; the same for blocks and inner nodes. */
@@ -21,14 +24,39 @@ typedef struct gob_node gob_node;
 typedef struct gob_order {
     gob_node *root; /* NULL when empty */
     uint64_t count;
+    const gob_members *names; /* what ids stand for; NULL where members are integers */
     gob_layout layout;
 } gob_order;
 
-void gob_order_init(gob_order *o, gob_layout layout);
+void gob_order_init(gob_order *o, gob_layout layout, const gob_members *names);
 void gob_order_free(gob_order *o, gob_alloc *a);
 
-/* Entries that are less than e: the rank of e where it is present. O(log n). */
-uint64_t gob_order_lower_bound(const gob_order *o, gob_entry e);
+/* A place in the order: of an entry, or of a name that need not be in the store. */
+typedef struct gob_bound {
+    uint64_t key;
+    uint64_t member; /* biased; for integers */
+    gob_name name;
+} gob_bound;
+
+gob_bound gob_bound_of(const gob_members *names, gob_entry e);
+
+/* Negative, 0 or positive, as the entry is before, at or after the bound. */
+GOB_INLINE int gob_bound_compare(const gob_members *names, gob_entry e, const gob_bound *b)
+{
+    if (e.key != b->key) {
+        return e.key < b->key ? -1 : 1;
+    }
+    if (names != NULL) {
+        return gob_name_compare(gob_members_name(names, gob_unbias(e.member)), b->name);
+    }
+    return (e.member > b->member) - (e.member < b->member);
+}
+
+/* Whether a comes before b. */
+bool gob_order_less(const gob_members *names, gob_entry a, gob_entry b);
+
+/* Entries before the bound: the rank of an entry that is present. O(log n). */
+uint64_t gob_order_lower_bound(const gob_order *o, const gob_bound *b);
 
 /* The entry at rank < count. O(log n). */
 gob_entry gob_order_select(const gob_order *o, uint64_t rank);

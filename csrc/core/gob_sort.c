@@ -71,3 +71,99 @@ void gob_sort_entries(gob_entry *entries, gob_entry *scratch, size_t n)
         }
     }
 }
+
+/* Names
+ *
+ * Ties are sorted by seven bytes of their names at a time, which take the key's place meanwhile;
+ * few of them, or those that agree for long, by comparing whole names. */
+
+enum { LEVELS_MAX = 16 };
+
+static int compare_names(const gob_members *names, gob_entry a, gob_entry b)
+{
+    return gob_name_compare(gob_members_name(names, gob_unbias(a.member)),
+                            gob_members_name(names, gob_unbias(b.member)));
+}
+
+static void insertion_sort_names(const gob_members *names, gob_entry *entries, size_t n)
+{
+    for (size_t i = 1; i < n; i++) {
+        gob_entry e = entries[i];
+        size_t j = i;
+        for (; j > 0 && compare_names(names, e, entries[j - 1]) < 0; j--) {
+            entries[j] = entries[j - 1];
+        }
+        entries[j] = e;
+    }
+}
+
+/* Runs of INSERTION_MAX, merged in pairs. */
+static void merge_sort_names(const gob_members *names, gob_entry *entries, gob_entry *scratch,
+                             size_t n)
+{
+    for (size_t from = 0; from < n; from += INSERTION_MAX) {
+        size_t left = n - from;
+        insertion_sort_names(names, entries + from, left < INSERTION_MAX ? left : INSERTION_MAX);
+    }
+    for (size_t run = INSERTION_MAX; run < n; run *= 2) {
+        for (size_t from = 0; from < n; from += 2 * run) {
+            size_t middle = n - from < run ? n : from + run;
+            size_t end = n - from < 2 * run ? n : from + 2 * run;
+            size_t i = from;
+            size_t j = middle;
+            for (size_t k = from; k < end; k++) {
+                bool left =
+                    j == end || (i < middle && compare_names(names, entries[i], entries[j]) <= 0);
+                scratch[k] = left ? entries[i++] : entries[j++];
+            }
+        }
+        memcpy(entries, scratch, n * sizeof *entries);
+    }
+}
+
+static void sort_ties(const gob_members *names, size_t depth, unsigned level, gob_entry *entries,
+                      gob_entry *scratch, size_t n);
+
+/* Sorts by key, and every tie by name from `depth` on. */
+static void sort_level(const gob_members *names, size_t depth, unsigned level, gob_entry *entries,
+                       gob_entry *scratch, size_t n)
+{
+    if (n <= INSERTION_MAX) {
+        insertion_sort(entries, n);
+    } else {
+        radix_sort(entries, scratch, n, false);
+    }
+    for (size_t from = 0, to; from < n; from = to) {
+        for (to = from + 1; to < n && entries[to].key == entries[from].key; to++) {
+        }
+        if (to - from > 1) {
+            sort_ties(names, depth, level, entries + from, scratch, to - from);
+        }
+    }
+}
+
+static void sort_ties(const gob_members *names, size_t depth, unsigned level, gob_entry *entries,
+                      gob_entry *scratch, size_t n)
+{
+    if (n <= INSERTION_MAX) {
+        insertion_sort_names(names, entries, n);
+    } else if (level == LEVELS_MAX) {
+        merge_sort_names(names, entries, scratch, n);
+    } else {
+        uint64_t key = entries[0].key;
+        for (size_t i = 0; i < n; i++) {
+            entries[i].key =
+                gob_name_digits(gob_members_name(names, gob_unbias(entries[i].member)), depth);
+        }
+        sort_level(names, depth + 7, level + 1, entries, scratch, n);
+        for (size_t i = 0; i < n; i++) {
+            entries[i].key = key;
+        }
+    }
+}
+
+void gob_sort_names(const gob_members *names, size_t depth, gob_entry *entries, gob_entry *scratch,
+                    size_t n)
+{
+    sort_level(names, depth, 0, entries, scratch, n);
+}

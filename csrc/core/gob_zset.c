@@ -2,9 +2,7 @@
 
 #include "gob_build.h"
 #include "gob_check.h"
-#include "gob_increment.h"
 #include "gob_sort.h"
-#include "gob_sum.h"
 
 /* Debug builds check everything after each mutation; large sets after some, so that loops over them
  * stay linear. */
@@ -21,17 +19,33 @@ static void check(const gob_zset *z)
 
 gob_layout gob_zset_layout(const gob_zset *z)
 {
-    return (gob_layout){z->index.table.member_bytes, z->index.table.score_bytes, z->compress};
+    const gob_index *ix = &z->index;
+    return (gob_layout){
+        .member_bytes = ix->table.member_bytes, /* the members' table comes first, too */
+        .score_bytes = ix->score_bytes,
+        .compress = z->compress,
+        .named = ix->named,
+        .fixed = ix->named ? ix->members.fixed : 0,
+    };
 }
 
 void gob_zset_init(gob_zset *z, gob_layout layout, float merge_exponent, uint64_t seed)
 {
     *z = (gob_zset){.merge_exponent = merge_exponent, .compress = layout.compress};
     gob_alloc_init(&z->alloc);
-    gob_index_init(&z->index, layout.member_bytes, layout.score_bytes, seed);
+    gob_index_init(&z->index, layout, seed);
 }
 
 /* The order and what is pending for it */
+
+/* Nothing is pending any more, so names without a score have no other use for their ids, unless a
+ * bulk call may be undone. */
+static void settle_names(gob_zset *z)
+{
+    if (z->index.named && !z->bulk) {
+        gob_members_settle(&z->index.members, &z->alloc);
+    }
+}
 
 static void drop_pending(gob_zset *z)
 {
@@ -40,6 +54,7 @@ static void drop_pending(gob_zset *z)
         gob_free(&z->alloc, z->pending, sizeof *z->pending);
         z->pending = NULL;
     }
+    settle_names(z);
 }
 
 static void drop_order(gob_zset *z)
@@ -69,8 +84,7 @@ static gob_status reserve_pending(gob_zset *z)
     return GOB_OK;
 }
 
-/* Before a member's score changes: notes what the order has for it. */
-static void touch(gob_zset *z, int64_t member)
+void gob_zset_touch(gob_zset *z, int64_t member)
 {
     z->scans = 0;
     if (z->order == NULL ||
@@ -94,7 +108,7 @@ static gob_status build_order(gob_zset *z)
     if (order == NULL) {
         return GOB_NOMEM;
     }
-    gob_order_init(order, gob_zset_layout(z));
+    gob_order_init(order, gob_zset_layout(z), gob_zset_names(z));
     gob_status status = gob_build(order, &z->alloc, &z->index);
     if (status != GOB_OK) {
         gob_free(&z->alloc, order, sizeof *order);
@@ -128,6 +142,15 @@ static gob_status batch_new(batch *b, gob_alloc *a, size_t n)
     return GOB_OK;
 }
 
+static void batch_sort(const batch *b, const gob_zset *z, gob_entry *entries, size_t n)
+{
+    if (z->index.named) {
+        gob_sort_names(&z->index.members, 0, entries, b->scratch, n);
+    } else {
+        gob_sort_entries(entries, b->scratch, n);
+    }
+}
+
 /* The pending changes as one ascending list; returns its length. */
 static size_t batch_fill(batch *b, const gob_zset *z)
 {
@@ -148,13 +171,14 @@ static size_t batch_fill(batch *b, const gob_zset *z)
             b->inserted[inserted++] = gob_zset_entry(member, now);
         }
     }
-    gob_sort_entries(b->removed, b->scratch, removed);
-    gob_sort_entries(b->inserted, b->scratch, inserted);
+    batch_sort(b, z, b->removed, removed);
+    batch_sort(b, z, b->inserted, inserted);
     size_t i = 0;
     size_t j = 0;
     while (i < removed || j < inserted) {
         bool remove =
-            j == inserted || (i < removed && gob_entry_less(b->removed[i], b->inserted[j]));
+            j == inserted ||
+            (i < removed && gob_order_less(gob_zset_names(z), b->removed[i], b->inserted[j]));
         b->changes[i + j] = (gob_change){remove ? b->removed[i] : b->inserted[j], remove};
         i += remove;
         j += !remove;
@@ -185,7 +209,7 @@ gob_status gob_zset_sync(gob_zset *z)
         check(z);
     }
     /* Also after a batch that failed and dropped the order. */
-    return z->order == NULL ? build_order(z) : GOB_OK;
+    return z->order == NULL && gob_zset_count(z) > GOB_SMALL_MAX ? build_order(z) : GOB_OK;
 }
 
 /* The debt that merge_exponent allows: max(1, ceil(count ** K)). */
@@ -195,24 +219,76 @@ static uint64_t pending_limit(const gob_zset *z)
     return limit < 1.0 ? 1 : (uint64_t)limit;
 }
 
-/* After a call that wrote: settles the debt where it has grown past its limit. */
-static void settle(gob_zset *z)
+/* Names in new memory, in the order of their ranks where that is known. */
+static gob_status compact(gob_zset *z)
+{
+    gob_members *m = &z->index.members;
+    gob_form form = gob_members_form_for(m, GOB_ABSENT);
+    bool wide = gob_members_need_wide(m, form);
+    int64_t none = GOB_NO_ID;
+    if (z->order == NULL) {
+        return gob_members_renew(m, &z->alloc, form, wide, true, &none);
+    }
+    gob_members fresh;
+    GOB_TRY(gob_members_renew_begin(m, &z->alloc, form, wide, true, &fresh));
+    gob_order packed;
+    gob_builder b;
+    gob_window w;
+    gob_layout layout = gob_zset_layout(z);
+    layout.member_bytes = fresh.table.member_bytes;
+    gob_order_init(&packed, layout, m);
+    gob_builder_init(&b, &packed, &z->alloc);
+    gob_status status = GOB_OK;
+    for (uint64_t rank = 0; status == GOB_OK && rank < z->order->count; rank += w.count) {
+        gob_order_read(z->order, rank, &w);
+        for (size_t i = 0; status == GOB_OK && i < w.count; i++) {
+            int64_t id = gob_members_carry(&fresh, m, gob_unbias(w.members[i]));
+            status = gob_builder_add(&b, (gob_entry){w.keys[i], gob_bias(id)});
+        }
+    }
+    status = status == GOB_OK ? gob_builder_finish(&b) : status;
+    if (status != GOB_OK) {
+        gob_builder_abandon(&b);
+        gob_members_free(&fresh, &z->alloc);
+        return status;
+    }
+    gob_order_free(z->order, &z->alloc);
+    *z->order = packed;
+    gob_members_renew_end(m, &z->alloc, &fresh);
+    return GOB_OK;
+}
+
+/* Gives up what a set that has become small does not need, and memory of names that are gone. */
+static void shrink(gob_zset *z)
+{
+    if (z->order != NULL && gob_zset_count(z) <= GOB_SMALL_MAX / 2) {
+        drop_order(z);
+    }
+    if (z->index.named && z->pending == NULL) {
+        settle_names(z);
+        if (gob_members_wasteful(&z->index.members)) {
+            (void)compact(z); /* failing to is harmless */
+        }
+    }
+}
+
+void gob_zset_settle(gob_zset *z)
 {
     if (z->pending != NULL && (z->merge_exponent <= 0.0F || z->pending->live > pending_limit(z))) {
         (void)apply_pending(z); /* on failure the order is gone, and rebuilt when it is needed */
     }
+    shrink(z);
     check(z);
 }
 
 /* Single members */
 
-double gob_zset_score(const gob_zset *z, int64_t member)
+double gob_zset_score(const gob_zset *z, int64_t id)
 {
-    return gob_index_get(&z->index, member);
+    return gob_index_get(&z->index, id);
 }
 
-/* Whether a write in this mode goes through, old being GOB_ABSENT where there is no member. */
-static bool admits(gob_mode mode, double old, double score)
+bool gob_mode_admits(gob_mode mode, double old, double score)
 {
     bool absent = gob_is_absent(old);
     switch (mode) {
@@ -234,189 +310,110 @@ static bool admits(gob_mode mode, double old, double score)
     }
 }
 
-/* Sets a score that the layout holds, where old is the one before. */
-static gob_status put(gob_zset *z, int64_t member, double score, double old, gob_changes *changes)
+/* Gives the names another form or wider ids, which the order can't follow. */
+static gob_status recode(gob_zset *z, gob_form form, bool wide, int64_t *follow)
 {
-    touch(z, member);
-    GOB_TRY(gob_index_put(&z->index, &z->alloc, member, score, &old));
-    changes->added += gob_is_absent(old);
-    changes->changed += !gob_is_absent(old);
+    bool bulk = z->bulk;
+    z->bulk = true; /* the name that this is for may have no score yet */
+    drop_order(z);
+    z->bulk = bulk;
+    return gob_members_renew(&z->index.members, &z->alloc, form, wide, false, follow);
+}
+
+gob_status gob_zset_intern(gob_zset *z, gob_name name, int64_t *id)
+{
+    gob_members *m = &z->index.members;
+    if (!gob_members_reach(m, name.len)) {
+        int64_t none = GOB_NO_ID;
+        GOB_TRY(recode(z, (gob_form)m->form, true, &none));
+    }
+    return gob_members_add(m, &z->alloc, name, id);
+}
+
+gob_status gob_zset_put(gob_zset *z, int64_t *id, double score, double old)
+{
+    gob_members *m = &z->index.members;
+    if (z->index.named && !gob_members_fits(m, score)) {
+        GOB_TRY(recode(z, gob_members_form_for(m, score), gob_members_wide(m), id));
+    }
+    gob_zset_touch(z, *id);
+    GOB_TRY(gob_index_put(&z->index, &z->alloc, *id, score, &old));
     z->stamp++;
     return GOB_OK;
 }
 
-gob_status gob_zset_add(gob_zset *z, int64_t member, double score, gob_mode mode,
+void gob_zset_forget(gob_zset *z, int64_t id)
+{
+    gob_members *m = &z->index.members;
+    bool in_use = z->bulk || z->order != NULL;
+    if (in_use && gob_members_reserve_condemned(m, &z->alloc) == GOB_OK) {
+        gob_members_condemn(m, id);
+        return;
+    }
+    drop_order(z);
+    gob_members_drop(m, &z->alloc, id);
+}
+
+static gob_status put_single(gob_zset *z, const gob_member *m, int64_t id, double score, double old)
+{
+    if (z->index.named && id == GOB_NO_ID) {
+        GOB_TRY(gob_zset_intern(z, m->name, &id));
+    }
+    gob_status status = gob_zset_put(z, &id, score, old);
+    if (status != GOB_OK && z->index.named && gob_is_absent(old)) {
+        gob_zset_forget(z, id);
+    }
+    if (status == GOB_OK) {
+        gob_zset_settle(z);
+    }
+    return status;
+}
+
+gob_status gob_zset_add(gob_zset *z, const gob_member *m, double score, gob_mode mode,
                         gob_changes *changes)
 {
-    GOB_TRY(gob_narrow(score, z->index.table.score_bytes, &score));
-    double old = gob_index_get(&z->index, member);
-    if (old == score || !admits(mode, old, score)) {
+    GOB_TRY(gob_narrow(score, z->index.score_bytes, &score));
+    int64_t id = gob_zset_find(z, m);
+    double old = gob_zset_score(z, id);
+    if (old == score || !gob_mode_admits(mode, old, score)) {
         return GOB_OK;
     }
-    GOB_TRY(put(z, member, score, old, changes));
-    settle(z);
+    GOB_TRY(put_single(z, m, id, score, old));
+    changes->added += gob_is_absent(old);
+    changes->changed += !gob_is_absent(old);
     return GOB_OK;
 }
 
-gob_status gob_zset_increment(gob_zset *z, int64_t member, double by, double *sum)
+gob_status gob_zset_increment(gob_zset *z, const gob_member *m, double by, double *sum)
 {
-    double old = gob_index_get(&z->index, member);
+    int64_t id = gob_zset_find(z, m);
+    double old = gob_zset_score(z, id);
     GOB_TRY(gob_index_sum(&z->index, old, by, sum));
     if (*sum == old) {
         z->stuck = z->stuck || (by != 0.0 && isfinite(old));
         return GOB_OK;
     }
-    gob_changes changes = {0};
-    GOB_TRY(put(z, member, *sum, old, &changes));
-    settle(z);
-    return GOB_OK;
+    return put_single(z, m, id, *sum, old);
 }
 
-double gob_zset_remove(gob_zset *z, int64_t member)
+void gob_zset_erase(gob_zset *z, int64_t id)
 {
-    double old = gob_index_get(&z->index, member);
+    gob_zset_touch(z, id);
+    gob_index_erase(&z->index, &z->alloc, id);
+    if (z->index.named) {
+        gob_zset_forget(z, id);
+    }
+    z->stamp++;
+}
+
+double gob_zset_remove(gob_zset *z, int64_t id)
+{
+    double old = gob_zset_score(z, id);
     if (!gob_is_absent(old)) {
-        touch(z, member);
-        gob_index_erase(&z->index, &z->alloc, member);
-        z->stamp++;
-        settle(z);
+        gob_zset_erase(z, id);
+        gob_zset_settle(z);
     }
     return old;
-}
-
-/* Bulk calls */
-
-gob_status gob_zset_begin(gob_zset *z, gob_journal *j, size_t inputs)
-{
-    GOB_TRY(gob_journal_init(j, &z->alloc, inputs));
-    j->stamp = z->stamp;
-    gob_index_begin(&z->index);
-    return GOB_OK;
-}
-
-/* Before input i of a step that ends at `end`: warms the batch that begins there. */
-static void warm(const gob_zset *z, gob_inputs in, size_t i, size_t from, size_t end)
-{
-    if ((i - from) % GOB_BATCH == 0) {
-        gob_index_warm(&z->index, in.members + i, end - i < GOB_BATCH ? end - i : GOB_BATCH);
-    }
-}
-
-gob_status gob_zset_update_step(gob_zset *z, gob_journal *j, gob_inputs in, size_t from, size_t n,
-                                gob_mode mode, gob_changes *changes)
-{
-    for (size_t i = from; i < from + n; i++, j->done = i) {
-        warm(z, in, i, from, from + n);
-        double score;
-        GOB_TRY(gob_narrow(in.scores.at[i * in.scores.step], z->index.table.score_bytes, &score));
-        double old = gob_index_get(&z->index, in.members[i]);
-        if (old == score || !admits(mode, old, score)) {
-            continue;
-        }
-        if (!gob_is_absent(old)) {
-            GOB_TRY(gob_journal_reserve(j, &z->alloc));
-        }
-        GOB_TRY(put(z, in.members[i], score, old, changes));
-        if (gob_is_absent(old)) {
-            gob_journal_created(j, i);
-        } else {
-            gob_journal_log(j, i, old);
-        }
-    }
-    return GOB_OK;
-}
-
-gob_status gob_zset_increment_step(gob_zset *z, gob_journal *j, gob_inputs in, size_t from,
-                                   size_t n, double *out)
-{
-    for (size_t i = from; z->order != NULL && i < from + n; i++) {
-        touch(z, in.members[i]);
-    }
-    gob_column by = {in.scores.at + from * in.scores.step, in.scores.step};
-    gob_effects effects = {.stuck = z->stuck};
-    gob_status status = gob_increment_many(&z->index, &z->alloc, in.members + from, by, n, j, from,
-                                           out == NULL ? NULL : out + from, &effects);
-    z->stuck = effects.stuck;
-    z->stamp += effects.changed;
-    z->scans = effects.changed ? 0 : z->scans;
-    return status;
-}
-
-gob_status gob_zset_remove_step(gob_zset *z, gob_journal *j, gob_inputs in, size_t from, size_t n,
-                                uint64_t *removed)
-{
-    for (size_t i = from; i < from + n; i++, j->done = i) {
-        warm(z, in, i, from, from + n);
-        double old = gob_index_get(&z->index, in.members[i]);
-        if (gob_is_absent(old)) {
-            continue;
-        }
-        GOB_TRY(gob_journal_reserve(j, &z->alloc));
-        touch(z, in.members[i]);
-        gob_index_erase(&z->index, &z->alloc, in.members[i]);
-        gob_journal_log(j, i, old);
-        z->stamp++;
-        ++*removed;
-    }
-    return GOB_OK;
-}
-
-void gob_zset_commit(gob_zset *z, gob_journal *j)
-{
-    gob_journal_free(j, &z->alloc);
-    gob_index_end(&z->index, &z->alloc);
-    settle(z);
-}
-
-static void uncreate(gob_zset *z, const gob_journal *j, gob_inputs in)
-{
-    for (size_t i = j->done; i-- > 0;) {
-        if (gob_journal_was_created(j, i)) {
-            touch(z, in.members[i]);
-            gob_index_erase(&z->index, &z->alloc, in.members[i]);
-        }
-    }
-}
-
-/* Puts a score back. There is room for it: it was there when the call began, nothing has shrunk. */
-static void restore(gob_zset *z, int64_t member, double score)
-{
-    touch(z, member);
-    double old;
-    gob_status status = gob_index_put(&z->index, &z->alloc, member, score, &old);
-    GOB_ASSERT(status == GOB_OK);
-    (void)status;
-}
-
-static void restore_scores(gob_zset *z, gob_journal *j, gob_inputs in, gob_verb verb)
-{
-    for (size_t i = j->done; i-- > 0;) {
-        bool logged = j->logged != 0 && j->log[j->logged - 1].at == i;
-        double score = gob_index_get(&z->index, in.members[i]);
-        double back;
-        j->logged -= logged;
-        if (gob_is_absent(score) && verb != GOB_REMOVE) {
-            continue; /* created by this call, and already gone */
-        }
-        if (logged) {
-            restore(z, in.members[i], j->log[j->logged].old);
-        } else if (verb == GOB_INCREMENT &&
-                   gob_narrow(score - in.scores.at[i * in.scores.step], z->index.table.score_bytes,
-                              &back) == GOB_OK) {
-            restore(z, in.members[i], back);
-        }
-    }
-}
-
-void gob_zset_rollback(gob_zset *z, gob_journal *j, gob_inputs in, gob_verb verb)
-{
-    z->stamp = j->stamp; /* iterators go on: everything will be as it was */
-    uncreate(z, j, in);
-    gob_index_dissolve_young(&z->index, &z->alloc);
-    restore_scores(z, j, in, verb);
-    gob_journal_free(j, &z->alloc);
-    gob_index_end(&z->index, &z->alloc);
-    settle(z);
 }
 
 /* Whole sets */
@@ -434,11 +431,21 @@ gob_status gob_zset_copy(gob_zset *dst, const gob_zset *src)
     return gob_index_copy(&dst->index, &dst->alloc, &src->index);
 }
 
+/* The order of a set that has moved finds its names where they are now. */
+static void rebind(gob_zset *z)
+{
+    if (z->order != NULL) {
+        z->order->names = gob_zset_names(z);
+    }
+}
+
 void gob_zset_swap(gob_zset *a, gob_zset *b)
 {
     gob_zset old = *a;
     *a = *b;
     *b = old;
+    rebind(a);
+    rebind(b);
     uint64_t stamp = (a->stamp > b->stamp ? a->stamp : b->stamp) + 1;
     a->stamp = b->stamp = stamp;
 }
@@ -447,6 +454,11 @@ gob_status gob_zset_optimize(gob_zset *z)
 {
     if (z->pending != NULL) {
         GOB_TRY(apply_pending(z));
+    }
+    if (z->index.named) {
+        GOB_TRY(compact(z));
+        check(z);
+        return GOB_OK;
     }
     GOB_TRY(gob_index_optimize(&z->index, &z->alloc));
     if (z->order != NULL) {
@@ -458,12 +470,14 @@ gob_status gob_zset_optimize(gob_zset *z)
 
 gob_memory gob_zset_memory(const gob_zset *z)
 {
+    bool named = z->index.named;
     gob_memory m = {
-        .pages = gob_pages_bytes(&z->index.pages),
+        .pages = named ? 0 : gob_pages_bytes(&z->index.pages),
         .table = gob_table_bytes(&z->index.table),
+        .members = named ? gob_members_bytes(&z->index.members) : 0,
         .pending = z->pending == NULL ? 0 : sizeof *z->pending + gob_table_bytes(z->pending),
     };
-    m.order = z->alloc.live - m.pages - m.table - m.pending;
+    m.order = z->alloc.live - m.pages - m.table - m.members - m.pending;
     return m;
 }
 
@@ -471,89 +485,107 @@ gob_memory gob_zset_memory(const gob_zset *z)
 
 bool gob_zset_prefers_scan(gob_zset *z)
 {
-    if (z->order != NULL || z->scans >= GOB_SCANS_MAX) {
+    if (z->order != NULL || (z->scans >= GOB_SCANS_MAX && gob_zset_count(z) > GOB_SMALL_MAX)) {
         return false;
     }
-    z->scans++;
+    z->scans = (uint8_t)(z->scans + (z->scans < GOB_SCANS_MAX));
     return true;
 }
 
 uint64_t gob_zset_below(const gob_zset *z, double score, bool or_equal)
 {
-    return gob_order_lower_bound(z->order, (gob_entry){gob_key(score) + or_equal, 0});
+    gob_bound b = {.key = gob_key(score) + or_equal};
+    return gob_zset_lower_bound(z, &b);
 }
 
-uint64_t gob_zset_scan_count(const gob_zset *z, gob_interval within)
+/* Everything in a small set, in order. */
+static void read_small(const gob_zset *z, gob_window *w)
 {
-    return gob_index_count(&z->index, within);
-}
-
-double gob_zset_scan_sum(const gob_zset *z, gob_interval within)
-{
-    int64_t members[GOB_WALK_MAX];
+    const gob_members *names = gob_zset_names(z);
+    int64_t ids[GOB_WALK_MAX];
     double scores[GOB_WALK_MAX];
-    gob_walk w = {.codes_from = within.lo};
-    gob_sum sum;
-    gob_sum_init(&sum);
-    for (size_t n; (n = gob_index_walk(&z->index, &w, members, scores)) != 0;) {
+    gob_walk walk = {0};
+    w->first_rank = w->count = 0;
+    for (size_t n; (n = gob_index_walk(&z->index, &walk, ids, scores)) != 0;) {
         for (size_t i = 0; i < n; i++) {
-            if (gob_within(within, scores[i])) {
-                gob_sum_add(&sum, scores[i]);
+            gob_entry e = gob_zset_entry(ids[i], scores[i]);
+            size_t at = w->count++;
+            for (; at > 0 &&
+                   gob_order_less(names, e, (gob_entry){w->keys[at - 1], w->members[at - 1]});
+                 at--) {
+                w->keys[at] = w->keys[at - 1];
+                w->members[at] = w->members[at - 1];
             }
+            w->keys[at] = e.key;
+            w->members[at] = e.member;
         }
-    }
-    return gob_sum_value(&sum);
-}
-
-/* The heap's root is its worst entry. */
-static void sift_down(gob_entry *heap, size_t count, size_t at, bool highest)
-{
-    for (size_t child; (child = 2 * at + 1) < count; at = child) {
-        if (child + 1 < count && gob_entry_less(heap[child + 1], heap[child]) == highest) {
-            child++;
-        }
-        if (gob_entry_less(heap[child], heap[at]) != highest) {
-            return;
-        }
-        gob_entry swap = heap[at];
-        heap[at] = heap[child];
-        heap[child] = swap;
     }
 }
 
-size_t gob_zset_scan_extremes(const gob_zset *z, size_t k, bool highest, gob_entry *heap)
+void gob_zset_read(const gob_zset *z, uint64_t rank, gob_window *w)
 {
-    int64_t members[GOB_WALK_MAX];
+    if (z->order != NULL) {
+        gob_order_read(z->order, rank, w);
+    } else {
+        read_small(z, w);
+    }
+}
+
+/* Entries of a small set before the bound. */
+static uint64_t count_before(const gob_zset *z, const gob_bound *b)
+{
+    int64_t ids[GOB_WALK_MAX];
     double scores[GOB_WALK_MAX];
-    gob_walk w = {0};
-    size_t count = 0;
-    for (size_t n; k != 0 && (n = gob_index_walk(&z->index, &w, members, scores)) != 0;) {
+    gob_walk walk = {0};
+    uint64_t count = 0;
+    for (size_t n; (n = gob_index_walk(&z->index, &walk, ids, scores)) != 0;) {
         for (size_t i = 0; i < n; i++) {
-            gob_entry e = gob_zset_entry(members[i], scores[i]);
-            if (count < k) {
-                heap[count++] = e;
-                for (size_t at = count / 2; count == k && at-- > 0;) {
-                    sift_down(heap, count, at, highest);
-                }
-            } else if (gob_entry_less(heap[0], e) == highest) {
-                heap[0] = e;
-                sift_down(heap, count, 0, highest);
-            }
+            gob_entry e = gob_zset_entry(ids[i], scores[i]);
+            count += gob_bound_compare(gob_zset_names(z), e, b) < 0;
         }
-        if (highest && count == k) {
-            w.codes_from = gob_key_score(heap[0].key);
-        }
-    }
-    for (size_t at = count / 2; count < k && at-- > 0;) {
-        sift_down(heap, count, at, highest);
-    }
-    for (size_t end = count; end-- > 1;) {
-        gob_entry swap = heap[0];
-        heap[0] = heap[end];
-        heap[end] = swap;
-        sift_down(heap, end, 0, highest);
     }
     return count;
+}
+
+uint64_t gob_zset_lower_bound(const gob_zset *z, const gob_bound *b)
+{
+    return z->order != NULL ? gob_order_lower_bound(z->order, b) : count_before(z, b);
+}
+
+gob_entry gob_zset_select(const gob_zset *z, uint64_t rank)
+{
+    if (z->order != NULL) {
+        return gob_order_select(z->order, rank);
+    }
+    gob_window w;
+    read_small(z, &w);
+    return (gob_entry){w.keys[rank], w.members[rank]};
+}
+
+void gob_zset_lower_bound_many(const gob_zset *z, const gob_entry *entries, size_t n,
+                               uint64_t *ranks)
+{
+    if (z->order != NULL) {
+        gob_order_lower_bound_many(z->order, entries, n, ranks);
+        return;
+    }
+    for (size_t i = 0; i < n; i++) {
+        gob_bound b = gob_bound_of(gob_zset_names(z), entries[i]);
+        ranks[i] = count_before(z, &b);
+    }
+}
+
+void gob_zset_select_many(const gob_zset *z, const uint64_t *ranks, size_t n, gob_entry *entries)
+{
+    if (z->order != NULL) {
+        gob_order_select_many(z->order, ranks, n, entries);
+        return;
+    }
+    gob_window w;
+    read_small(z, &w);
+    for (size_t i = 0; i < n; i++) {
+        entries[i] = (gob_entry){w.keys[ranks[i]], w.members[ranks[i]]};
+    }
 }
 
 /* Validation */

@@ -3,12 +3,14 @@
  * Every write ends in the index. The order is built at the first ordered read and then kept: a
  * write notes the member and the score that the order still has for it in `pending`, and the next
  * ordered read applies the pending changes as one sorted batch. Losing the order costs time, never
- * an answer, so a failed allocation there drops it. */
+ * an answer, so a failed allocation there drops it. Small sets have none: ordered reads sort them.
+ *
+ * A member that is a name is found once and then goes by its id. One that is removed keeps its id
+ * as long as the order or a bulk call may have it. */
 #ifndef GOB_ZSET_H
 #define GOB_ZSET_H
 
 #include "gob_index.h"
-#include "gob_journal.h"
 #include "gob_order.h"
 
 typedef struct gob_zset {
@@ -21,6 +23,7 @@ typedef struct gob_zset {
     float merge_exponent;
     bool compress;
     bool stuck;    /* some increment could not change a score */
+    bool bulk;     /* inside a bulk call, which may be undone */
     uint8_t scans; /* ordered reads that were answered by a scan, since the last change */
 } gob_zset;
 
@@ -28,6 +31,11 @@ void gob_zset_init(gob_zset *z, gob_layout layout, float merge_exponent, uint64_
 
 /* Gives all memory back; the set is then empty and usable. */
 void gob_zset_clear(gob_zset *z);
+
+GOB_INLINE const gob_members *gob_zset_names(const gob_zset *z)
+{
+    return gob_index_names(&z->index);
+}
 
 /* An initialised, empty dst of the same layout becomes a copy of src, in a table of its own seed.
  */
@@ -59,79 +67,94 @@ typedef struct gob_changes {
     uint64_t changed; /* writes that gave an existing member another score */
 } gob_changes;
 
-/* Single members. Scores are narrowed to the layout: GOB_NAN, GOB_RANGE. On failure nothing
- * changed. */
-double gob_zset_score(const gob_zset *z, int64_t member); /* GOB_ABSENT where there is none */
-gob_status gob_zset_add(gob_zset *z, int64_t member, double score, gob_mode mode,
+/* A member as its caller has it: an integer, or a name. */
+typedef struct gob_member {
+    int64_t id;
+    gob_name name;
+} gob_member;
+
+/* The id by which everything else takes a member: the integer itself, or that of the name, or
+ * GOB_NO_ID. */
+GOB_INLINE int64_t gob_zset_find(const gob_zset *z, const gob_member *m)
+{
+    return z->index.named ? gob_members_find(&z->index.members, m->name) : m->id;
+}
+
+/* The score, or GOB_ABSENT; also for GOB_NO_ID of names. */
+double gob_zset_score(const gob_zset *z, int64_t id);
+
+/* Single members. Scores are narrowed to the layout: GOB_NAN, GOB_RANGE; GOB_TOO_LARGE for a name
+ * of 2 GiB. On failure nothing changed. */
+gob_status gob_zset_add(gob_zset *z, const gob_member *m, double score, gob_mode mode,
                         gob_changes *changes);
-gob_status gob_zset_increment(gob_zset *z, int64_t member, double by, double *sum);
-double gob_zset_remove(gob_zset *z, int64_t member); /* the old score or GOB_ABSENT; never fails */
+gob_status gob_zset_increment(gob_zset *z, const gob_member *m, double by, double *sum);
+double gob_zset_remove(gob_zset *z, int64_t id); /* the old score or GOB_ABSENT; never fails */
 
-/* Bulk calls
- *
- * begin; then steps over consecutive stretches of the same input, in order, with anything in
- * between that leaves the set alone; then commit, or rollback with the same input, after which the
- * set is as it was before begin. A step that fails must be followed by rollback. */
+/* Whether a write in this mode goes through, old being GOB_ABSENT where there is no member. */
+bool gob_mode_admits(gob_mode mode, double old, double score);
 
-gob_status gob_zset_begin(gob_zset *z, gob_journal *j, size_t inputs);
+/* What writes are made of, for bulk calls */
 
-/* Input i is members[i] with scores.at[i * scores.step]; the arrays are those of the whole call and
- * the step does inputs [from, from + n). */
-typedef struct gob_inputs {
-    const int64_t *members;
-    gob_column scores;
-} gob_inputs;
+/* A name that is not there gets an id. It has to get a score, or be forgotten. */
+gob_status gob_zset_intern(gob_zset *z, gob_name name, int64_t *id);
 
-gob_status gob_zset_update_step(gob_zset *z, gob_journal *j, gob_inputs in, size_t from, size_t n,
-                                gob_mode mode, gob_changes *changes);
-/* out[i], if any, gets the score after input i. */
-gob_status gob_zset_increment_step(gob_zset *z, gob_journal *j, gob_inputs in, size_t from,
-                                   size_t n, double *out);
-/* *removed grows by the members that were there. */
-gob_status gob_zset_remove_step(gob_zset *z, gob_journal *j, gob_inputs in, size_t from, size_t n,
-                                uint64_t *removed);
+/* Sets a score that the layout holds, where old is the one before. Ids may change, the member's
+ * included. On failure nothing changed. */
+gob_status gob_zset_put(gob_zset *z, int64_t *id, double score, double old);
 
-void gob_zset_commit(gob_zset *z, gob_journal *j);
+/* A name that has lost its score, or never got one: its id goes, or waits until nobody has it. */
+void gob_zset_forget(gob_zset *z, int64_t id);
 
-/* What the call did, which undoing has to know. */
-typedef enum gob_verb { GOB_UPDATE, GOB_INCREMENT, GOB_REMOVE } gob_verb;
+/* Takes the score of a present member away. Inside a bulk call a place among the condemned has to
+ * be reserved before. */
+void gob_zset_erase(gob_zset *z, int64_t id);
 
-void gob_zset_rollback(gob_zset *z, gob_journal *j, gob_inputs in, gob_verb verb);
+/* Before a member's score changes: notes what the order has for it. */
+void gob_zset_touch(gob_zset *z, int64_t id);
+
+/* After a call that wrote: settles the debt where it has grown past its limit. */
+void gob_zset_settle(gob_zset *z);
 
 /* Ordered reads */
 
-/* Brings the order up to date; afterwards z->order is not NULL and agrees with the index. */
+/* Brings the order up to date, where the set is not small; the other ordered reads need that. */
 gob_status gob_zset_sync(gob_zset *z);
+
+/* Whether gob_zset_sync has nothing to do. */
+GOB_INLINE bool gob_zset_is_synced(const gob_zset *z)
+{
+    return z->order != NULL ? z->pending == NULL : gob_zset_count(z) <= GOB_SMALL_MAX;
+}
+
+/* As of gob_order. For a small set each is O(count), and a window holds all of it. */
+uint64_t gob_zset_lower_bound(const gob_zset *z, const gob_bound *b);
+gob_entry gob_zset_select(const gob_zset *z, uint64_t rank);
+void gob_zset_read(const gob_zset *z, uint64_t rank, gob_window *w);
+void gob_zset_lower_bound_many(const gob_zset *z, const gob_entry *entries, size_t n,
+                               uint64_t *ranks);
+void gob_zset_select_many(const gob_zset *z, const uint64_t *ranks, size_t n, gob_entry *entries);
 
 /* True when a scan should answer a read that the order would answer in O(log n): the order is not
  * built or not up to date, and scans have been few since the last change. Counts the scan. */
 bool gob_zset_prefers_scan(gob_zset *z);
 
 /* The place of a (member, score) in the order. */
-GOB_INLINE gob_entry gob_zset_entry(int64_t member, double score)
+GOB_INLINE gob_entry gob_zset_entry(int64_t id, double score)
 {
-    return (gob_entry){gob_key(score), gob_bias(member)};
+    return (gob_entry){gob_key(score), gob_bias(id)};
 }
 
-/* Members with a score below `score`, or with one not above it. Needs a synced order. */
+/* Members with a score below `score`, or with one not above it. */
 uint64_t gob_zset_below(const gob_zset *z, double score, bool or_equal);
 
-/* The k highest (or lowest) entries by a scan of the index, best first; returns how many there are.
- * heap has room for k. O(n + k log k). */
-size_t gob_zset_scan_extremes(const gob_zset *z, size_t k, bool highest, gob_entry *heap);
-
-/* Members with a score in the interval, by a scan. */
-uint64_t gob_zset_scan_count(const gob_zset *z, gob_interval within);
-
-/* Their exact sum, rounded once, by a scan. */
-double gob_zset_scan_sum(const gob_zset *z, gob_interval within);
-
-/* Applies what is pending and packs everything as small as it goes. Builds no order. */
+/* Applies what is pending and packs everything as small as it goes; names come to lie in the order
+ * of their ranks, where that is built. Builds no order. */
 gob_status gob_zset_optimize(gob_zset *z);
 
 typedef struct gob_memory {
     size_t pages;
     size_t table;
+    size_t members; /* names and their scores */
     size_t pending;
     size_t order;
 } gob_memory;

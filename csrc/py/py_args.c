@@ -73,7 +73,7 @@ static int member_of_int(PyObject *integer, unsigned member_bytes, int64_t *out)
     return 0;
 }
 
-int gob_member(PyObject *object, unsigned member_bytes, int64_t *out)
+int gob_member_of(PyObject *object, unsigned member_bytes, int64_t *out)
 {
     if (GOB_LIKELY(PyLong_CheckExact(object))) {
         return member_of_int(object, member_bytes, out);
@@ -98,7 +98,7 @@ int gob_member(PyObject *object, unsigned member_bytes, int64_t *out)
 
 int gob_find_member(PyObject *object, unsigned member_bytes, int64_t *out)
 {
-    if (gob_member(object, member_bytes, out) == 0) {
+    if (gob_member_of(object, member_bytes, out) == 0) {
         return 1;
     }
     if (PyErr_ExceptionMatches(PyExc_TypeError) || PyErr_ExceptionMatches(PyExc_OverflowError)) {

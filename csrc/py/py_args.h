@@ -19,7 +19,7 @@ int gob_parse(const gob_signature *s, PyObject *const *args, Py_ssize_t nargs, P
               PyObject **values);
 
 /* An integer member: anything with __index__ but bool. 0, or -1 with TypeError or OverflowError. */
-int gob_member(PyObject *object, unsigned member_bytes, int64_t *out);
+int gob_member_of(PyObject *object, unsigned member_bytes, int64_t *out);
 
 /* The same for look-ups: 1, or 0 for what can't be a member, or -1 with any other exception. */
 int gob_find_member(PyObject *object, unsigned member_bytes, int64_t *out);

@@ -1,11 +1,11 @@
 /* Many writes at once, all or nothing: begin, stretches without the GIL, commit or rollback. */
-#include "py_args.h"
-#include "py_lock.h"
+#include "py_member.h"
 #include "py_status.h"
 
 typedef struct call {
     gob_sortedset *self;
     gob_journal journal;
+    gob_column_argument column;
     gob_inputs in;
     size_t inputs;
     gob_verb verb;
@@ -21,12 +21,12 @@ static gob_status step(void *context, size_t from, size_t n)
     gob_zset *z = &c->self->z;
     switch (c->verb) {
     case GOB_INCREMENT:
-        return gob_zset_increment_step(z, &c->journal, c->in, from, n, c->out);
+        return gob_bulk_increment(z, &c->journal, c->in, from, n, c->out);
     case GOB_REMOVE:
-        return gob_zset_remove_step(z, &c->journal, c->in, from, n, &c->removed);
+        return gob_bulk_remove(z, &c->journal, c->in, from, n, &c->removed);
     case GOB_UPDATE:
     default:
-        return gob_zset_update_step(z, &c->journal, c->in, from, n, c->mode, &c->changes);
+        return gob_bulk_update(z, &c->journal, c->in, from, n, c->mode, &c->changes);
     }
 }
 
@@ -35,7 +35,7 @@ static gob_status roll_back(void *context, size_t from, size_t n)
     call *c = context;
     (void)from;
     (void)n;
-    gob_zset_rollback(&c->self->z, &c->journal, c->in, c->verb);
+    gob_bulk_rollback(&c->self->z, &c->journal, c->in, c->verb);
     return GOB_OK;
 }
 
@@ -44,7 +44,7 @@ static gob_status commit(void *context, size_t from, size_t n)
     call *c = context;
     (void)from;
     (void)n;
-    gob_zset_commit(&c->self->z, &c->journal);
+    gob_bulk_commit(&c->self->z, &c->journal);
     return GOB_OK;
 }
 
@@ -88,7 +88,7 @@ static int carry_out(call *c, PyObject *callback)
 static int transact(call *c, PyObject *callback)
 {
     gob_use before = gob_start(c->self, GOB_RUNNING);
-    gob_status status = gob_zset_begin(&c->self->z, &c->journal, c->inputs);
+    gob_status status = gob_bulk_begin(&c->self->z, &c->journal, c->inputs);
     int result = -1;
     if (status != GOB_OK) {
         gob_raise(status);
@@ -160,27 +160,38 @@ static int write_scores(call *c, PyObject *values, PyObject *advance)
         return -1;
     }
     c->in.scores = addends(&s);
-    int result = gob_ready(c->self) < 0 || check_scores(c) < 0 ? -1 : transact(c, advance);
+    int result = gob_ready_for(c->self, c->column.kind) < 0 || check_scores(c) < 0
+                     ? -1
+                     : transact(c, advance);
     if (s.view.obj != NULL) {
         PyBuffer_Release(&s.view);
     }
     return result;
 }
 
-/* _update(members, scores, mode) -> (added, changed, total) */
-PyObject *gob_bulk_update(gob_sortedset *self, PyObject *args)
+/* A call for these members. */
+static int call_init(call *c, gob_sortedset *self, gob_verb verb, PyObject *members)
 {
-    Py_buffer members;
-    PyObject *values, *word;
-    if (!PyArg_ParseTuple(args, "y*OO:_update", &members, &values, &word)) {
+    *c = (call){.self = self, .verb = verb};
+    int result = gob_take_column(self, members, &c->column);
+    c->in = c->column.in;
+    c->inputs = c->column.count;
+    return result;
+}
+
+/* _update(members, scores, mode) -> (added, changed, total) */
+PyObject *gob_write_update(gob_sortedset *self, PyObject *args)
+{
+    call c;
+    PyObject *members, *values, *word;
+    if (!PyArg_ParseTuple(args, "OOO:_update", &members, &values, &word) ||
+        call_init(&c, self, GOB_UPDATE, members) < 0) {
         return NULL;
     }
-    call c = {.self = self, .verb = GOB_UPDATE, .in = {.members = members.buf}};
-    c.inputs = (size_t)members.len / sizeof(int64_t);
     int mode = gob_word(word, "mode", gob_mode_words);
     c.mode = (gob_mode)mode;
     int result = mode < 0 ? -1 : write_scores(&c, values, Py_None);
-    PyBuffer_Release(&members);
+    gob_column_release(&c.column);
     if (result < 0) {
         return NULL;
     }
@@ -190,15 +201,15 @@ PyObject *gob_bulk_update(gob_sortedset *self, PyObject *args)
 }
 
 /* _increment(members, by, out, advance): out is None or gets the score after each input. */
-PyObject *gob_bulk_increment(gob_sortedset *self, PyObject *args)
+PyObject *gob_write_increment(gob_sortedset *self, PyObject *args)
 {
-    Py_buffer members, out = {0};
-    PyObject *values, *out_object, *advance;
-    if (!PyArg_ParseTuple(args, "y*OOO:_increment", &members, &values, &out_object, &advance)) {
+    call c;
+    Py_buffer out = {0};
+    PyObject *members, *values, *out_object, *advance;
+    if (!PyArg_ParseTuple(args, "OOOO:_increment", &members, &values, &out_object, &advance) ||
+        call_init(&c, self, GOB_INCREMENT, members) < 0) {
         return NULL;
     }
-    call c = {.self = self, .verb = GOB_INCREMENT, .in = {.members = members.buf}};
-    c.inputs = (size_t)members.len / sizeof(int64_t);
     size_t room = c.inputs;
     int result = 0;
     if (out_object != Py_None) {
@@ -214,22 +225,21 @@ PyObject *gob_bulk_increment(gob_sortedset *self, PyObject *args)
     if (out.obj != NULL) {
         PyBuffer_Release(&out);
     }
-    PyBuffer_Release(&members);
+    gob_column_release(&c.column);
     return result < 0 ? NULL : Py_NewRef(Py_None);
 }
 
 /* _remove(members, seal) -> how many were there. seal, unless None, is a built-in that is called
  * once they are gone; where it raises they come back. */
-PyObject *gob_bulk_remove(gob_sortedset *self, PyObject *args)
+PyObject *gob_write_remove(gob_sortedset *self, PyObject *args)
 {
-    Py_buffer members;
-    PyObject *seal;
-    if (!PyArg_ParseTuple(args, "y*O:_remove", &members, &seal)) {
+    call c;
+    PyObject *members, *seal;
+    if (!PyArg_ParseTuple(args, "OO:_remove", &members, &seal) ||
+        call_init(&c, self, GOB_REMOVE, members) < 0) {
         return NULL;
     }
-    call c = {.self = self, .verb = GOB_REMOVE, .in = {.members = members.buf}};
-    c.inputs = (size_t)members.len / sizeof(int64_t);
-    int result = gob_ready(self) < 0 ? -1 : transact(&c, seal);
-    PyBuffer_Release(&members);
+    int result = gob_ready_for(self, c.column.kind) < 0 ? -1 : transact(&c, seal);
+    gob_column_release(&c.column);
     return result < 0 ? NULL : PyLong_FromUnsignedLongLong(c.removed);
 }

@@ -28,7 +28,7 @@ static PyObject *fill_members(PyObject *module, PyObject *args)
     int result = 0;
     int64_t *members = out.buf;
     for (Py_ssize_t i = 0; result == 0 && i < PyTuple_GET_SIZE(items); i++) {
-        result = gob_member(PyTuple_GET_ITEM(items, i), bytes, &members[i]);
+        result = gob_member_of(PyTuple_GET_ITEM(items, i), bytes, &members[i]);
     }
     PyBuffer_Release(&out);
     return result < 0 ? NULL : Py_NewRef(Py_None);

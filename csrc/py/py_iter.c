@@ -1,6 +1,5 @@
 /* Iterators over members, scores or pairs in rank order, one decoded block at a time. */
-#include "py_args.h"
-#include "py_lock.h"
+#include "py_member.h"
 
 typedef enum kind { MEMBERS, SCORES, ITEMS } kind;
 
@@ -9,6 +8,7 @@ typedef struct iterator {
     uint64_t stamp;
     uint64_t rank; /* of the next entry */
     uint64_t left;
+    uint32_t epoch; /* of the ids in the window */
     int8_t step;
     uint8_t kind;
     gob_window window;
@@ -27,28 +27,18 @@ static int check_unchanged(const iterator *it, gob_sortedset *set)
     return 0;
 }
 
-static PyObject *make_result(const iterator *it, size_t at)
+static PyObject *make_result(const iterator *it, const gob_sortedset *set, size_t at)
 {
-    long long member = gob_unbias(it->window.members[at]);
-    double score = gob_key_score(it->window.keys[at]);
-    if (it->kind == MEMBERS) {
-        return PyLong_FromLongLong(member);
-    }
-    if (it->kind == SCORES) {
-        return PyFloat_FromDouble(score);
-    }
-    PyObject *pair = PyTuple_New(2);
-    PyObject *first = PyLong_FromLongLong(member);
-    PyObject *second = PyFloat_FromDouble(score);
-    if (pair == NULL || first == NULL || second == NULL) {
-        Py_XDECREF(pair);
-        Py_XDECREF(first);
-        Py_XDECREF(second);
-        return NULL;
-    }
-    PyTuple_SET_ITEM(pair, 0, first);
-    PyTuple_SET_ITEM(pair, 1, second);
-    return pair;
+    gob_entry e = {it->window.keys[at], it->window.members[at]};
+    return it->kind == MEMBERS  ? gob_member_object(set, gob_unbias(e.member))
+           : it->kind == SCORES ? PyFloat_FromDouble(gob_key_score(e.key))
+                                : gob_pair_object(set, e);
+}
+
+/* Packing a set is no change of it, but may give its names other ids. */
+static uint32_t epoch_of(const gob_sortedset *set)
+{
+    return set->z.index.named ? set->z.index.members.epoch : 0;
 }
 
 static PyObject *next_of(iterator *it, gob_sortedset *set)
@@ -61,16 +51,17 @@ static PyObject *next_of(iterator *it, gob_sortedset *set)
         return NULL;
     }
     uint64_t at = it->rank - it->window.first_rank;
-    if (GOB_UNLIKELY(at >= it->window.count)) {
+    if (GOB_UNLIKELY(at >= it->window.count || it->epoch != epoch_of(set))) {
         if (gob_sync(set) < 0) {
             return NULL;
         }
-        gob_order_read(set->z.order, it->rank, &it->window);
+        gob_zset_read(&set->z, it->rank, &it->window);
+        it->epoch = epoch_of(set);
         at = it->rank - it->window.first_rank;
     }
     it->rank += (uint64_t)(int64_t)it->step;
     it->left--;
-    return make_result(it, (size_t)at);
+    return make_result(it, set, (size_t)at);
 }
 
 static PyObject *iterator_next(PyObject *object)
@@ -149,6 +140,7 @@ PyObject *gob_iterator_new(gob_sortedset *self, PyObject *what, bool reverse)
     it->left = count;
     it->step = reverse ? -1 : 1;
     it->kind = (uint8_t)chosen;
+    it->epoch = epoch_of(self);
     it->window.first_rank = 0;
     it->window.count = 0;
     PyObject_GC_Track((PyObject *)it);

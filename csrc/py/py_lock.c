@@ -57,14 +57,14 @@ gob_status gob_detached(gob_work work, void *context, size_t from, size_t n)
     Py_END_ALLOW_THREADS return status;
 }
 
-int gob_run(gob_sortedset *self, gob_work work, void *context, size_t total)
+int gob_run_in(gob_sortedset *self, gob_work work, void *context, size_t total, size_t stretch)
 {
     gob_use before = gob_start(self, GOB_RUNNING);
     gob_status status = GOB_OK;
     int signalled = 0;
-    for (size_t from = 0; from < total && status == GOB_OK && signalled == 0; from += GOB_STRETCH) {
+    for (size_t from = 0; from < total && status == GOB_OK && signalled == 0; from += stretch) {
         size_t left = total - from;
-        status = gob_detached(work, context, from, left < GOB_STRETCH ? left : GOB_STRETCH);
+        status = gob_detached(work, context, from, left < stretch ? left : stretch);
         signalled = PyErr_CheckSignals();
     }
     gob_finish(self, before);

@@ -34,7 +34,12 @@ gob_status gob_detached(gob_work work, void *context, size_t from, size_t n);
 
 /* All of it: total inputs in stretches on a set that is ready. -1 with an exception where the work
  * failed or a signal handler raised. */
-int gob_run(gob_sortedset *self, gob_work work, void *context, size_t total);
+int gob_run_in(gob_sortedset *self, gob_work work, void *context, size_t total, size_t stretch);
+
+GOB_INLINE int gob_run(gob_sortedset *self, gob_work work, void *context, size_t total)
+{
+    return gob_run_in(self, work, context, total, GOB_STRETCH);
+}
 
 /* Calls method(*args, **kwargs) while this thread holds the set. */
 PyObject *gob_atomically(gob_sortedset *self, PyObject *const *args, Py_ssize_t nargs,

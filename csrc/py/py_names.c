@@ -301,6 +301,55 @@ static int fill(gob_names_object *self, PyObject *values, const gob_module_state
     return gob_names_from_objects(self, values);
 }
 
+/* Without a column yet, and not tracked. */
+static gob_names_object *new_empty(const gob_module_state *state, gob_kind kind)
+{
+    gob_names_object *self = PyObject_GC_New(gob_names_object, state->names_type);
+    if (self != NULL) {
+        self->column = (gob_names){.form = GOB_NAMES_LIST};
+        self->kind = kind;
+        self->source = NULL;
+        self->own = NULL;
+        self->chunks = NULL;
+        self->chunk_count = 0;
+        self->count = 0;
+    }
+    return self;
+}
+
+static int copy_names(gob_names_object *self, const gob_name *list, size_t n)
+{
+    size_t bytes = 0;
+    for (size_t i = 0; i < n; i++) {
+        bytes += list[i].len;
+    }
+    gob_texts texts;
+    if (gob_texts_new(self, n, bytes, &texts) < 0) {
+        return -1;
+    }
+    uint64_t end = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (list[i].len != 0) {
+            memcpy(texts.text + end, list[i].at, list[i].len);
+        }
+        end += list[i].len;
+        gob_store64(texts.offsets + (i + 1) * sizeof end, end);
+    }
+    return 0;
+}
+
+PyObject *gob_names_copy(const gob_module_state *state, gob_kind kind, const gob_name *list,
+                         size_t n)
+{
+    gob_names_object *self = new_empty(state, kind);
+    if (self == NULL || copy_names(self, list, n) < 0) {
+        Py_XDECREF(self);
+        return NULL;
+    }
+    PyObject_GC_Track((PyObject *)self);
+    return (PyObject *)self;
+}
+
 PyDoc_STRVAR(names_doc, "names(values, kind, /)\n--\n\n"
                         "A column of members of kind \"str\", \"bytes\" or \"uuid\".");
 
@@ -315,16 +364,10 @@ static PyObject *names(PyObject *module, PyObject *args)
         return NULL;
     }
     const gob_module_state *state = PyModule_GetState(module);
-    gob_names_object *self = PyObject_GC_New(gob_names_object, state->names_type);
+    gob_names_object *self = new_empty(state, (gob_kind)(GOB_STR + chosen));
     if (self == NULL) {
         return NULL;
     }
-    self->kind = (gob_kind)(GOB_STR + chosen);
-    self->source = NULL;
-    self->own = NULL;
-    self->chunks = NULL;
-    self->chunk_count = 0;
-    self->count = 0;
     if (fill(self, values, state) < 0) {
         Py_DECREF(self);
         return NULL;

@@ -14,6 +14,10 @@ typedef enum gob_kind { GOB_INTS, GOB_STR, GOB_BYTES, GOB_UUID } gob_kind;
 /* The column of a goblin._core.Names of this kind, borrowed; TypeError for any other object. */
 const gob_names *gob_names_get(PyObject *object, gob_kind kind, size_t *count);
 
+/* A new Names with a copy of these. */
+PyObject *gob_names_copy(const gob_module_state *state, gob_kind kind, const gob_name *list,
+                         size_t n);
+
 /* Where a name lies that does not lie in its object. */
 enum { GOB_NAME_ROOM = 256 };
 typedef struct gob_name_scratch {

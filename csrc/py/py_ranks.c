@@ -1,20 +1,19 @@
 /* Places in the order: ranks of members and of scores. */
-#include "py_args.h"
-#include "py_lock.h"
+#include "py_member.h"
 #include "py_status.h"
 
 typedef enum method { ORDINAL, MIN, MAX, AVERAGE, DENSE } method;
 
 static const char *const methods[] = {"ordinal", "min", "max", "average", "dense", NULL};
 
-/* Distinct scores among the ranks [from, to) of a synced order. O(to - from), by whole blocks. */
-static uint64_t distinct(const gob_order *o, uint64_t from, uint64_t to)
+/* Distinct scores among the ranks [from, to) of a synced set. O(to - from), by whole blocks. */
+static uint64_t distinct(const gob_zset *z, uint64_t from, uint64_t to)
 {
     gob_window w;
     uint64_t last = 0;
     uint64_t count = 0;
     for (uint64_t rank = from; rank < to; rank = w.first_rank + w.count) {
-        gob_order_read(o, rank, &w);
+        gob_zset_read(z, rank, &w);
         for (size_t i = (size_t)(rank - w.first_rank); i < w.count && w.first_rank + i < to; i++) {
             count += count == 0 || w.keys[i] != last;
             last = w.keys[i];
@@ -28,13 +27,14 @@ static int64_t rank_of(const gob_zset *z, int64_t member, double score, method h
 {
     uint64_t n = gob_zset_count(z);
     if (how == ORDINAL) {
-        uint64_t rank = gob_order_lower_bound(z->order, gob_zset_entry(member, score));
+        gob_bound b = gob_bound_of(gob_zset_names(z), gob_zset_entry(member, score));
+        uint64_t rank = gob_zset_lower_bound(z, &b);
         return (int64_t)(descending ? n - 1 - rank : rank);
     }
     uint64_t first = gob_zset_below(z, score, false);
     uint64_t last = gob_zset_below(z, score, true);
     if (how == DENSE) {
-        return (int64_t)(descending ? distinct(z->order, last, n) : distinct(z->order, 0, first));
+        return (int64_t)(descending ? distinct(z, last, n) : distinct(z, 0, first));
     }
     uint64_t low = descending ? n - last : first;
     uint64_t high = descending ? n - 1 - first : last - 1;
@@ -46,7 +46,6 @@ PyObject *gob_rank(gob_sortedset *self, PyObject *const *args, Py_ssize_t nargs,
     static const gob_signature signature = {
         "rank", {"member", "method", "descending", "default"}, 1, 1};
     PyObject *given[4];
-    int64_t member;
     if (gob_parse(&signature, args, nargs, kwnames, given) < 0) {
         return NULL;
     }
@@ -55,33 +54,41 @@ PyObject *gob_rank(gob_sortedset *self, PyObject *const *args, Py_ssize_t nargs,
     if (how < 0 || descending < 0) {
         return NULL;
     }
-    int found = gob_find_member(given[0], gob_member_bytes(self), &member);
-    if (found < 0 || gob_ready(self) < 0) {
+    gob_argument arg;
+    int found = gob_look_for(self, given[0], &arg);
+    if (found < 0) {
         return NULL;
     }
-    double score = found ? gob_zset_score(&self->z, member) : GOB_ABSENT;
+    int ready = gob_ready_for(self, arg.kind);
+    int64_t id = ready == 0 && found ? gob_zset_find(&self->z, &arg.member) : GOB_NO_ID;
+    gob_argument_release(&arg);
+    double score = ready == 0 && found ? gob_zset_score(&self->z, id) : GOB_ABSENT;
+    if (ready < 0) {
+        return NULL;
+    }
     if (gob_is_absent(score)) {
         return given[3] != NULL ? Py_NewRef(given[3]) : gob_raise_key(given[0]);
     }
     if (gob_sync(self) < 0) {
         return NULL;
     }
-    int64_t rank = rank_of(&self->z, member, score, (method)how, descending != 0);
+    int64_t rank = rank_of(&self->z, id, score, (method)how, descending != 0);
     return how == AVERAGE ? PyFloat_FromDouble((double)rank / 2.0) : PyLong_FromLongLong(rank);
 }
 
 typedef struct rank_work {
     const gob_zset *z;
-    const int64_t *members;
+    const gob_inputs *in;
     int64_t *out;
     method how;
     bool descending;
 } rank_work;
 
-enum { BATCH = 256 };
+enum { BATCH = GOB_BATCH };
 
 /* The ranks of a batch of members with these scores, by one call for all that are present. */
-static void ordinal_batch(const rank_work *work, size_t at, size_t n, const double *scores)
+static void ordinal_batch(const rank_work *work, size_t at, size_t n, const int64_t *ids,
+                          const double *scores)
 {
     gob_entry entries[BATCH];
     uint64_t ranks[BATCH];
@@ -89,10 +96,10 @@ static void ordinal_batch(const rank_work *work, size_t at, size_t n, const doub
     size_t present = 0;
     for (size_t i = 0; i < n; i++) {
         if (!gob_is_absent(scores[i])) {
-            entries[present++] = gob_zset_entry(work->members[at + i], scores[i]);
+            entries[present++] = gob_zset_entry(ids[i], scores[i]);
         }
     }
-    gob_order_lower_bound_many(work->z->order, entries, present, ranks);
+    gob_zset_lower_bound_many(work->z, entries, present, ranks);
     present = 0;
     for (size_t i = 0; i < n; i++) {
         if (gob_is_absent(scores[i])) {
@@ -108,18 +115,19 @@ static gob_status rank_stretch(void *context, size_t from, size_t n)
 {
     rank_work *work = context;
     double scores[BATCH];
+    int64_t room[BATCH];
     for (size_t at = from; at < from + n; at += BATCH) {
         size_t batch = from + n - at < BATCH ? from + n - at : BATCH;
-        gob_index_get_many(&work->z->index, work->members + at, batch, GOB_ABSENT, scores);
+        const int64_t *ids = gob_bulk_ids(work->z, work->in, at, batch, room);
+        gob_index_get_many(&work->z->index, ids, batch, GOB_ABSENT, scores);
         if (work->how == ORDINAL) {
-            ordinal_batch(work, at, batch, scores);
+            ordinal_batch(work, at, batch, ids, scores);
             continue;
         }
         for (size_t i = 0; i < batch; i++) {
-            work->out[at + i] = gob_is_absent(scores[i])
-                                    ? -1
-                                    : rank_of(work->z, work->members[at + i], scores[i], work->how,
-                                              work->descending);
+            work->out[at + i] = gob_is_absent(scores[i]) ? -1
+                                                         : rank_of(work->z, ids[i], scores[i],
+                                                                   work->how, work->descending);
         }
     }
     return GOB_OK;
@@ -128,21 +136,27 @@ static gob_status rank_stretch(void *context, size_t from, size_t n)
 /* _ranks(members, out, method, descending): -1 where absent, doubled for "average". */
 PyObject *gob_ranks(gob_sortedset *self, PyObject *args)
 {
-    Py_buffer members, out;
-    PyObject *word;
+    gob_column_argument column;
+    Py_buffer out;
+    PyObject *members, *word;
     int descending;
-    if (!PyArg_ParseTuple(args, "y*w*Op:_ranks", &members, &out, &word, &descending)) {
+    if (!PyArg_ParseTuple(args, "Ow*Op:_ranks", &members, &out, &word, &descending)) {
         return NULL;
     }
     int how = gob_word(word, "method", methods);
-    int result = -1;
-    if (out.len < members.len) {
-        PyErr_SetString(PyExc_ValueError, "the array is too short");
-    } else if (how >= 0 && gob_ready(self) == 0 && gob_sync(self) == 0) {
-        rank_work work = {&self->z, members.buf, out.buf, (method)how, descending != 0};
-        result = gob_run(self, rank_stretch, &work, (size_t)members.len / sizeof(int64_t));
+    int result = how < 0 ? -1 : gob_take_column(self, members, &column);
+    if (result == 0) {
+        if ((size_t)out.len < column.count * sizeof(int64_t)) {
+            PyErr_SetString(PyExc_ValueError, "the array is too short");
+            result = -1;
+        } else if (gob_ready_for(self, column.kind) < 0 || gob_sync(self) < 0) {
+            result = -1;
+        } else {
+            rank_work work = {&self->z, &column.in, out.buf, (method)how, descending != 0};
+            result = gob_run(self, rank_stretch, &work, column.count);
+        }
+        gob_column_release(&column);
     }
-    PyBuffer_Release(&members);
     PyBuffer_Release(&out);
     return result < 0 ? NULL : Py_NewRef(Py_None);
 }
@@ -150,14 +164,20 @@ PyObject *gob_ranks(gob_sortedset *self, PyObject *args)
 /* _below(member, score): how many entries come before this one, which need not be there. */
 PyObject *gob_ranks_below(gob_sortedset *self, PyObject *args)
 {
-    long long member;
+    PyObject *member;
     double score;
-    if (!PyArg_ParseTuple(args, "Ld:_below", &member, &score) || gob_ready(self) < 0 ||
-        gob_sync(self) < 0) {
+    gob_argument arg;
+    if (!PyArg_ParseTuple(args, "Od:_below", &member, &score) ||
+        gob_take_member(self, member, &arg) < 0) {
         return NULL;
     }
-    return PyLong_FromUnsignedLongLong(
-        gob_order_lower_bound(self->z.order, gob_zset_entry(member, score)));
+    PyObject *result = NULL;
+    if (gob_ready_for(self, arg.kind) == 0 && gob_sync(self) == 0) {
+        gob_bound b = {gob_key(score), gob_bias(arg.member.id), arg.member.name};
+        result = PyLong_FromUnsignedLongLong(gob_zset_lower_bound(&self->z, &b));
+    }
+    gob_argument_release(&arg);
+    return result;
 }
 
 /* _item(rank) -> (member, score); negative ranks count from the end */
@@ -173,6 +193,5 @@ PyObject *gob_ranks_item(gob_sortedset *self, PyObject *index)
         PyErr_SetString(PyExc_IndexError, "rank out of range");
         return NULL;
     }
-    gob_entry e = gob_order_select(self->z.order, (uint64_t)rank);
-    return Py_BuildValue("(Ld)", (long long)gob_unbias(e.member), gob_key_score(e.key));
+    return gob_pair_object(self, gob_zset_select(&self->z, (uint64_t)rank));
 }

@@ -1,30 +1,33 @@
 /* Many reads at once, into arrays that the Python layer made. */
-#include "py_args.h"
-#include "py_lock.h"
+#include "py_columns.h"
+#include "py_member.h"
 #include "py_status.h"
 
 #include "gob_digest.h"
+#include "gob_scan.h"
 
 /* Scores by member */
 
 typedef struct score_work {
     const gob_sortedset *self;
-    const int64_t *members;
+    const gob_inputs *in;
     char *out;
     double missing;
 } score_work;
 
 static gob_status score_stretch(void *context, size_t from, size_t n)
 {
-    enum { BATCH = 1024 };
     score_work *work = context;
     unsigned bytes = gob_score_bytes(work->self);
-    double scores[BATCH];
-    for (size_t at = from; at < from + n; at += BATCH) {
-        size_t batch = from + n - at < BATCH ? from + n - at : BATCH;
-        gob_index_get_many(&work->self->z.index, work->members + at, batch, work->missing, scores);
+    const gob_zset *z = &work->self->z;
+    int64_t room[GOB_BATCH];
+    for (size_t at = from; at < from + n; at += GOB_BATCH) {
+        size_t batch = from + n - at < GOB_BATCH ? from + n - at : GOB_BATCH;
+        const int64_t *ids = gob_bulk_ids(z, work->in, at, batch, room);
         for (size_t i = 0; i < batch; i++) {
-            gob_score_store(work->out + (at + i) * bytes, bytes, scores[i]);
+            double score = gob_index_get(&z->index, ids[i]);
+            gob_score_store(work->out + (at + i) * bytes, bytes,
+                            gob_is_absent(score) ? work->missing : score);
         }
     }
     return GOB_OK;
@@ -33,21 +36,26 @@ static gob_status score_stretch(void *context, size_t from, size_t n)
 /* _scores(members, out, missing) */
 PyObject *gob_reads_scores(gob_sortedset *self, PyObject *args)
 {
-    Py_buffer members, out;
-    score_work work = {.self = self};
-    if (!PyArg_ParseTuple(args, "y*w*d:_scores", &members, &out, &work.missing)) {
+    gob_column_argument column;
+    PyObject *members;
+    Py_buffer out;
+    score_work work = {.self = self, .in = &column.in};
+    if (!PyArg_ParseTuple(args, "Ow*d:_scores", &members, &out, &work.missing)) {
         return NULL;
     }
-    work.members = members.buf;
     work.out = out.buf;
-    size_t inputs = (size_t)members.len / sizeof(int64_t);
-    int result = -1;
-    if ((size_t)out.len < inputs * gob_score_bytes(self)) {
-        PyErr_SetString(PyExc_ValueError, "the array is too short");
-    } else if (gob_ready(self) == 0) {
-        result = gob_run(self, score_stretch, &work, inputs);
+    int result = gob_take_column(self, members, &column);
+    if (result == 0) {
+        if ((size_t)out.len < column.count * gob_score_bytes(self)) {
+            PyErr_SetString(PyExc_ValueError, "the array is too short");
+            result = -1;
+        } else {
+            result = gob_ready_for(self, column.kind) < 0
+                         ? -1
+                         : gob_run(self, score_stretch, &work, column.count);
+        }
+        gob_column_release(&column);
     }
-    PyBuffer_Release(&members);
     PyBuffer_Release(&out);
     return result < 0 ? NULL : Py_NewRef(Py_None);
 }
@@ -55,32 +63,36 @@ PyObject *gob_reads_scores(gob_sortedset *self, PyObject *args)
 /* Entries by rank, into columns of the layout's own widths */
 
 typedef struct columns {
-    Py_buffer members;
+    gob_kind kind;
+    PyObject *names;   /* borrowed array of text or of bytes objects, */
+    Py_buffer members; /* or a buffer of integers or UUIDs */
     Py_buffer scores;
     size_t rows;
 } columns;
 
-static void put_row(const gob_sortedset *self, const columns *c, size_t row, gob_entry e)
+static size_t member_width(const gob_sortedset *self)
 {
-    unsigned member_bytes = gob_member_bytes(self);
-    unsigned score_bytes = gob_score_bytes(self);
-    char *member = (char *)c->members.buf + row * member_bytes;
-    if (member_bytes == 4) {
-        gob_store32(member, (uint32_t)gob_unbias(e.member));
-    } else {
-        gob_store64(member, (uint64_t)gob_unbias(e.member));
-    }
-    gob_score_store((char *)c->scores.buf + row * score_bytes, score_bytes, gob_key_score(e.key));
+    return self->kind == GOB_UUID ? self->z.index.members.fixed : gob_member_bytes(self);
 }
 
 static int columns_take(const gob_sortedset *self, PyObject *members, PyObject *scores, columns *c)
 {
     size_t rows;
-    if (gob_buffer(members, &c->members, gob_member_bytes(self), true, &c->rows) < 0) {
+    *c = (columns){.kind = (gob_kind)self->kind};
+    if (c->kind == GOB_STR || c->kind == GOB_BYTES) {
+        Py_ssize_t length = PyObject_Length(members);
+        if (length < 0) {
+            return -1;
+        }
+        c->names = members;
+        c->rows = (size_t)length;
+    } else if (gob_buffer(members, &c->members, member_width(self), true, &c->rows) < 0) {
         return -1;
     }
     if (gob_buffer(scores, &c->scores, gob_score_bytes(self), true, &rows) < 0) {
-        PyBuffer_Release(&c->members);
+        if (c->names == NULL) {
+            PyBuffer_Release(&c->members);
+        }
         return -1;
     }
     c->rows = rows < c->rows ? rows : c->rows;
@@ -89,8 +101,41 @@ static int columns_take(const gob_sortedset *self, PyObject *members, PyObject *
 
 static void columns_release(columns *c)
 {
-    PyBuffer_Release(&c->members);
+    if (c->names == NULL) {
+        PyBuffer_Release(&c->members);
+    }
     PyBuffer_Release(&c->scores);
+}
+
+enum { ROWS = 256 };
+
+/* A batch of rows. Bytes objects need the GIL, see run_rows. */
+static gob_status put_rows(const gob_sortedset *self, const columns *c, size_t row,
+                           const gob_entry *entries, size_t n)
+{
+    unsigned score_bytes = gob_score_bytes(self);
+    unsigned member_bytes = gob_member_bytes(self);
+    gob_name names[ROWS];
+    for (size_t i = 0; i < n; i++) {
+        int64_t id = gob_unbias(entries[i].member);
+        char *member = (char *)c->members.buf + (row + i) * member_bytes;
+        if (c->kind != GOB_INTS) {
+            names[i] = gob_members_name(&self->z.index.members, id);
+        } else if (member_bytes == 4) {
+            gob_store32(member, (uint32_t)id);
+        } else {
+            gob_store64(member, (uint64_t)id);
+        }
+        gob_score_store((char *)c->scores.buf + (row + i) * score_bytes, score_bytes,
+                        gob_key_score(entries[i].key));
+    }
+    for (size_t i = 0; c->kind == GOB_UUID && i < n; i++) {
+        memcpy((char *)c->members.buf + (row + i) * names[i].len, names[i].at, names[i].len);
+    }
+    bool done = c->kind == GOB_STR     ? gob_names_pack(c->names, row, names, n)
+                : c->kind == GOB_BYTES ? gob_names_write(c->names, c->kind, row, names, n) == 0
+                                       : true;
+    return done ? GOB_OK : GOB_NOMEM;
 }
 
 typedef struct row_work {
@@ -104,36 +149,45 @@ typedef struct row_work {
 static gob_status row_stretch(void *context, size_t from, size_t n)
 {
     row_work *work = context;
+    gob_entry entries[ROWS];
     gob_window w;
     w.first_rank = w.count = 0;
     uint64_t rank = work->start + from * (uint64_t)work->step;
-    for (size_t row = from; row < from + n; row++, rank += (uint64_t)work->step) {
-        if (rank - w.first_rank >= w.count) {
-            gob_order_read(work->self->z.order, rank, &w);
+    for (size_t row = from; row < from + n; row += ROWS) {
+        size_t batch = from + n - row < ROWS ? from + n - row : ROWS;
+        for (size_t i = 0; i < batch; i++, rank += (uint64_t)work->step) {
+            if (rank - w.first_rank >= w.count) {
+                gob_zset_read(&work->self->z, rank, &w);
+            }
+            size_t at = (size_t)(rank - w.first_rank);
+            entries[i] = (gob_entry){w.keys[at], w.members[at]};
         }
-        size_t at = (size_t)(rank - w.first_rank);
-        put_row(work->self, work->columns, row, (gob_entry){w.keys[at], w.members[at]});
+        GOB_TRY(put_rows(work->self, work->columns, row, entries, batch));
     }
     return GOB_OK;
 }
 
 static gob_status select_stretch(void *context, size_t from, size_t n)
 {
-    enum { BATCH = 256 };
     row_work *work = context;
-    gob_entry entries[BATCH];
-    uint64_t ranks[BATCH];
-    for (size_t at = from; at < from + n; at += BATCH) {
-        size_t batch = from + n - at < BATCH ? from + n - at : BATCH;
+    gob_entry entries[ROWS];
+    uint64_t ranks[ROWS];
+    for (size_t at = from; at < from + n; at += ROWS) {
+        size_t batch = from + n - at < ROWS ? from + n - at : ROWS;
         for (size_t i = 0; i < batch; i++) {
             ranks[i] = (uint64_t)work->ranks[at + i];
         }
-        gob_order_select_many(work->self->z.order, ranks, batch, entries);
-        for (size_t i = 0; i < batch; i++) {
-            put_row(work->self, work->columns, at + i, entries[i]);
-        }
+        gob_zset_select_many(&work->self->z, ranks, batch, entries);
+        GOB_TRY(put_rows(work->self, work->columns, at, entries, batch));
     }
     return GOB_OK;
+}
+
+/* gob_run, but where rows are objects in short stretches that keep the GIL. */
+static int run_rows(gob_sortedset *self, gob_work work, row_work *context, size_t total)
+{
+    bool objects = context->columns->kind == GOB_BYTES;
+    return gob_run_in(self, work, context, total, objects ? GOB_DETACH_MIN - 1 : GOB_STRETCH);
 }
 
 static int outside(void)
@@ -171,7 +225,7 @@ PyObject *gob_reads_rows(gob_sortedset *self, PyObject *args)
     int result =
         gob_ready(self) < 0 || gob_sync(self) < 0 || check_range(self, start, stride, c.rows) < 0
             ? -1
-            : gob_run(self, row_stretch, &work, c.rows);
+            : run_rows(self, row_stretch, &work, c.rows);
     columns_release(&c);
     return result < 0 ? NULL : Py_NewRef(Py_None);
 }
@@ -203,7 +257,7 @@ PyObject *gob_reads_select(gob_sortedset *self, PyObject *args)
         row_work work = {.self = self, .columns = &c, .ranks = ranks.buf};
         result = gob_ready(self) < 0 || gob_sync(self) < 0 || check_ranks(self, ranks.buf, n) < 0
                      ? -1
-                     : gob_run(self, select_stretch, &work, n);
+                     : run_rows(self, select_stretch, &work, n);
         columns_release(&c);
     }
     PyBuffer_Release(&ranks);
@@ -231,12 +285,12 @@ static void run_scan(gob_sortedset *self, gob_work work, scan *s)
     gob_finish(self, before);
 }
 
-static gob_status scan_extremes(void *context, size_t from, size_t n)
+static gob_status work_extremes(void *context, size_t from, size_t n)
 {
     scan *s = context;
     (void)from;
     (void)n;
-    s->found = gob_zset_scan_extremes(s->z, s->k, s->highest, s->heap);
+    s->found = gob_scan_extremes(s->z, s->k, s->highest, s->heap);
     return GOB_OK;
 }
 
@@ -260,11 +314,13 @@ PyObject *gob_reads_extremes(gob_sortedset *self, PyObject *args)
     } else if (!gob_zset_prefers_scan(&self->z)) {
         result = Py_NewRef(Py_None);
     } else {
-        run_scan(self, scan_extremes, &s);
-        for (size_t row = 0; row < s.found; row++) {
-            put_row(self, &c, row, s.heap[row]);
+        run_scan(self, work_extremes, &s);
+        bool done = true;
+        for (size_t row = 0; done && row < s.found; row += ROWS) {
+            size_t n = s.found - row < ROWS ? s.found - row : ROWS;
+            done = put_rows(self, &c, row, s.heap + row, n) == GOB_OK;
         }
-        result = PyLong_FromSize_t(s.found);
+        result = done ? PyLong_FromSize_t(s.found) : PyErr_NoMemory();
     }
     PyMem_RawFree(s.heap);
     columns_release(&c);
@@ -292,12 +348,12 @@ static int parse_interval(const gob_sortedset *self, PyObject *args, gob_interva
     return 0;
 }
 
-static gob_status scan_count(void *context, size_t from, size_t n)
+static gob_status work_count(void *context, size_t from, size_t n)
 {
     scan *s = context;
     (void)from;
     (void)n;
-    s->count = gob_zset_scan_count(s->z, s->within);
+    s->count = gob_scan_count(s->z, s->within);
     return GOB_OK;
 }
 
@@ -309,7 +365,7 @@ PyObject *gob_reads_count(gob_sortedset *self, PyObject *args)
         return NULL;
     }
     if (gob_zset_prefers_scan(&self->z)) {
-        run_scan(self, scan_count, &s);
+        run_scan(self, work_count, &s);
         return PyLong_FromUnsignedLongLong(s.count);
     }
     if (gob_sync(self) < 0) {
@@ -332,12 +388,12 @@ PyObject *gob_reads_span(gob_sortedset *self, PyObject *args)
     return Py_BuildValue("(KK)", first, last < first ? first : last);
 }
 
-static gob_status scan_sum(void *context, size_t from, size_t n)
+static gob_status work_sum(void *context, size_t from, size_t n)
 {
     scan *s = context;
     (void)from;
     (void)n;
-    s->sum = gob_zset_scan_sum(s->z, s->within);
+    s->sum = gob_scan_sum(s->z, s->within);
     return GOB_OK;
 }
 
@@ -348,7 +404,7 @@ PyObject *gob_reads_sum(gob_sortedset *self, PyObject *args)
     if (parse_interval(self, args, &s.within) < 0 || gob_ready(self) < 0) {
         return NULL;
     }
-    run_scan(self, scan_sum, &s);
+    run_scan(self, work_sum, &s);
     return PyFloat_FromDouble(s.sum);
 }
 
@@ -377,8 +433,9 @@ static gob_status walk_stretch(void *context, size_t from, size_t n)
     return GOB_OK;
 }
 
-/* _walk(state, members, scores) -> rows filled, in no order; 0 at the end. state: _WALK_STATE zero
- * bytes at first; members int64 and scores float64 with room for _WALK_ROOM rows at least. */
+/* _walk(state, ids, scores) -> rows filled, in no order; 0 at the end. state: _WALK_STATE zero
+ * bytes at first; ids int64 (members, or what _names takes) and scores float64 with room for
+ * _WALK_ROOM rows at least. */
 PyObject *gob_reads_walk(gob_sortedset *self, PyObject *args)
 {
     Py_buffer state, members, scores;
@@ -404,6 +461,29 @@ PyObject *gob_reads_walk(gob_sortedset *self, PyObject *args)
     PyBuffer_Release(&members);
     PyBuffer_Release(&scores);
     return result < 0 ? NULL : PyLong_FromSize_t(work.filled);
+}
+
+/* _names(ids) -> a Names with a copy of the members that _walk gave ids of. */
+PyObject *gob_reads_names(gob_sortedset *self, PyObject *object)
+{
+    Py_buffer ids;
+    size_t n;
+    if (gob_buffer(object, &ids, sizeof(int64_t), false, &n) < 0) {
+        return NULL;
+    }
+    gob_name *names = PyMem_Malloc((n + 1) * sizeof *names);
+    PyObject *result = NULL;
+    if (names == NULL) {
+        PyErr_NoMemory();
+    } else if (gob_ready(self) == 0) {
+        for (size_t i = 0; i < n; i++) {
+            names[i] = gob_members_name(&self->z.index.members, ((const int64_t *)ids.buf)[i]);
+        }
+        result = gob_names_copy(gob_state_of(self), (gob_kind)self->kind, names, n);
+    }
+    PyMem_Free(names);
+    PyBuffer_Release(&ids);
+    return result;
 }
 
 typedef struct digest_work {

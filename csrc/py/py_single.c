@@ -1,19 +1,25 @@
 /* One member at a time: the calls that loops are made of. */
-#include "py_args.h"
-#include "py_lock.h"
+#include "py_member.h"
 #include "py_status.h"
 
 const char *const gob_mode_words[] = {"set", "nx", "xx", "gt", "lt", "xx_gt", "xx_lt", NULL};
 
-/* The score of a key, GOB_ABSENT also for what can't be a member; -1 with an exception. */
-static int look_up(gob_sortedset *self, PyObject *key, int64_t *member, double *score)
+/* The id and the score of a key, GOB_ABSENT also for what can't be a member; -1 with an exception.
+ */
+static int look_up(gob_sortedset *self, PyObject *key, int64_t *id, double *score)
 {
-    int found = gob_find_member(key, gob_member_bytes(self), member);
-    if (found < 0 || gob_ready(self) < 0) {
+    gob_argument arg;
+    int found = gob_look_for(self, key, &arg);
+    if (found < 0) {
         return -1;
     }
-    *score = found ? gob_zset_score(&self->z, *member) : GOB_ABSENT;
-    return 0;
+    int result = gob_ready_for(self, arg.kind);
+    if (result == 0) {
+        *id = found ? gob_zset_find(&self->z, &arg.member) : GOB_NO_ID;
+        *score = found ? gob_zset_score(&self->z, *id) : GOB_ABSENT;
+    }
+    gob_argument_release(&arg);
+    return result;
 }
 
 int gob_single_contains(gob_sortedset *self, PyObject *key)
@@ -65,20 +71,22 @@ static int take_out(gob_sortedset *self, PyObject *key, double *score)
 
 static int put(gob_sortedset *self, PyObject *key, PyObject *value, gob_mode mode, bool *wrote)
 {
-    int64_t member;
+    gob_argument arg;
     double score;
-    if (gob_member(key, gob_member_bytes(self), &member) < 0 ||
-        gob_score_argument(value, gob_score_bytes(self), &score) < 0 || gob_ready(self) < 0) {
+    if (gob_take_member(self, key, &arg) < 0) {
         return -1;
     }
+    int result = gob_score_argument(value, gob_score_bytes(self), &score) < 0
+                     ? -1
+                     : gob_ready_for(self, arg.kind);
     gob_changes changes = {0};
-    gob_status status = gob_zset_add(&self->z, member, score, mode, &changes);
-    if (status != GOB_OK) {
-        gob_raise(status);
-        return -1;
+    if (result == 0) {
+        gob_status status = gob_zset_add(&self->z, &arg.member, score, mode, &changes);
+        result = status == GOB_OK ? 0 : (gob_raise(status), -1);
     }
+    gob_argument_release(&arg);
     *wrote = changes.added + changes.changed != 0;
-    return 0;
+    return result;
 }
 
 int gob_single_set_item(gob_sortedset *self, PyObject *key, PyObject *score)
@@ -141,7 +149,7 @@ PyObject *gob_single_increment(gob_sortedset *self, PyObject *const *args, Py_ss
 {
     static const gob_signature signature = {"increment", {"member", "by"}, 2, 1};
     PyObject *given[2] = {NULL, NULL};
-    int64_t member;
+    gob_argument arg;
     double by = 1.0;
     double sum;
     if (GOB_LIKELY(nargs == 1 && kwnames == NULL)) {
@@ -149,12 +157,17 @@ PyObject *gob_single_increment(gob_sortedset *self, PyObject *const *args, Py_ss
     } else if (gob_parse(&signature, args, nargs, kwnames, given) < 0) {
         return NULL;
     }
-    if (gob_member(given[0], gob_member_bytes(self), &member) < 0 ||
-        (given[1] != NULL && gob_score_argument(given[1], 8, &by) < 0) || gob_ready(self) < 0) {
+    if (gob_take_member(self, given[0], &arg) < 0) {
+        return NULL;
+    }
+    if ((given[1] != NULL && gob_score_argument(given[1], 8, &by) < 0) ||
+        gob_ready_for(self, arg.kind) < 0) {
+        gob_argument_release(&arg);
         return NULL;
     }
     self->z.stuck = false;
-    gob_status status = gob_zset_increment(&self->z, member, by, &sum);
+    gob_status status = gob_zset_increment(&self->z, &arg.member, by, &sum);
+    gob_argument_release(&arg);
     if (GOB_UNLIKELY(status != GOB_OK)) {
         return gob_raise(status);
     }
@@ -197,8 +210,8 @@ PyObject *gob_single_pop_end(gob_sortedset *self, PyObject *highest)
         PyErr_SetString(PyExc_KeyError, "the SortedSet is empty");
         return NULL;
     }
-    gob_entry e = gob_order_select(self->z.order, from_top ? count - 1 : 0);
-    PyObject *pair = Py_BuildValue("(Ld)", (long long)gob_unbias(e.member), gob_key_score(e.key));
+    gob_entry e = gob_zset_select(&self->z, from_top ? count - 1 : 0);
+    PyObject *pair = gob_pair_object(self, e);
     if (pair != NULL) {
         gob_zset_remove(&self->z, gob_unbias(e.member));
     }

@@ -8,7 +8,7 @@
 
 static PyObject *sortedset_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
-    static const gob_layout layout = {sizeof(int64_t), sizeof(double), true};
+    static const gob_layout layout = {sizeof(int64_t), sizeof(double), true, false, 0};
     uint64_t seed;
     (void)args; /* for __init__ of the Python class */
     (void)kwargs;
@@ -20,6 +20,12 @@ static PyObject *sortedset_new(PyTypeObject *type, PyObject *args, PyObject *kwa
         gob_zset_init(&((gob_sortedset *)object)->z, layout, 1.0F, seed);
     }
     return object;
+}
+
+const gob_module_state *gob_state_of(const gob_sortedset *self)
+{
+    PyObject *module = PyType_GetModuleByDef(Py_TYPE((PyObject *)(uintptr_t)self), &gob_module_def);
+    return PyModule_GetState(module); /* the module of a base type, which is always there */
 }
 
 static void sortedset_dealloc(PyObject *object)
@@ -63,14 +69,13 @@ static PyObject *sortedset_iterate(gob_sortedset *self, PyObject *args)
 static PyObject *sortedset_layout(gob_sortedset *self, void *unused)
 {
     (void)unused;
-    return PyUnicode_FromFormat("int%u-float%u", gob_member_bytes(self) * 8,
-                                gob_score_bytes(self) * 8);
+    return PyUnicode_FromFormat("%s-float%u", gob_kind_name(self), gob_score_bytes(self) * 8);
 }
 
 static PyObject *sortedset_member_dtype(gob_sortedset *self, void *unused)
 {
     (void)unused;
-    return PyUnicode_FromFormat("int%u", gob_member_bytes(self) * 8);
+    return PyUnicode_FromString(gob_kind_name(self));
 }
 
 static PyObject *sortedset_score_dtype(gob_sortedset *self, void *unused)
@@ -202,14 +207,15 @@ static PyMethodDef methods[] = {
     PLAIN("_ranks", gob_ranks, METH_VARARGS, NULL),
     PLAIN("_item", gob_ranks_item, METH_O, NULL),
     PLAIN("_below", gob_ranks_below, METH_VARARGS, NULL),
-    PLAIN("_update", gob_bulk_update, METH_VARARGS, NULL),
-    PLAIN("_increment", gob_bulk_increment, METH_VARARGS, NULL),
-    PLAIN("_remove", gob_bulk_remove, METH_VARARGS, NULL),
+    PLAIN("_update", gob_write_update, METH_VARARGS, NULL),
+    PLAIN("_increment", gob_write_increment, METH_VARARGS, NULL),
+    PLAIN("_remove", gob_write_remove, METH_VARARGS, NULL),
     PLAIN("_scores", gob_reads_scores, METH_VARARGS, NULL),
     PLAIN("_rows", gob_reads_rows, METH_VARARGS, NULL),
     PLAIN("_select", gob_reads_select, METH_VARARGS, NULL),
     PLAIN("_extremes", gob_reads_extremes, METH_VARARGS, NULL),
     PLAIN("_walk", gob_reads_walk, METH_VARARGS, NULL),
+    PLAIN("_names", gob_reads_names, METH_O, NULL),
     PLAIN("_count", gob_reads_count, METH_VARARGS, NULL),
     PLAIN("_span", gob_reads_span, METH_VARARGS, NULL),
     PLAIN("_sum", gob_reads_sum, METH_VARARGS, NULL),

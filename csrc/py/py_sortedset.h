@@ -3,6 +3,7 @@
 #define PY_SORTEDSET_H
 
 #include "goblin_module.h"
+#include "py_names.h"
 
 #include "gob_zset.h"
 
@@ -14,7 +15,8 @@ typedef struct gob_sortedset {
     unsigned long owner; /* the thread that holds or runs it; see py_lock.h */
     int32_t pid;
     uint8_t use;
-    bool warned; /* has warned that an increment changed nothing */
+    uint8_t kind; /* gob_kind of the members */
+    bool warned;  /* has warned that an increment changed nothing */
 } gob_sortedset;
 
 GOB_INLINE unsigned gob_member_bytes(const gob_sortedset *self)
@@ -24,8 +26,14 @@ GOB_INLINE unsigned gob_member_bytes(const gob_sortedset *self)
 
 GOB_INLINE unsigned gob_score_bytes(const gob_sortedset *self)
 {
-    return self->z.index.table.score_bytes;
+    return self->z.index.score_bytes;
 }
+
+/* What UUIDs and new objects need. */
+const gob_module_state *gob_state_of(const gob_sortedset *self);
+
+/* "int32", "int64", "str", "bytes" or "uuid". */
+const char *gob_kind_name(const gob_sortedset *self);
 
 /* The words of mode=, in the order of gob_mode. */
 extern const char *const gob_mode_words[];
@@ -62,9 +70,9 @@ PyObject *gob_ranks_item(gob_sortedset *self, PyObject *index);
 PyObject *gob_ranks_below(gob_sortedset *self, PyObject *args);
 
 /* py_bulk.c: many writes. */
-PyObject *gob_bulk_update(gob_sortedset *self, PyObject *args);
-PyObject *gob_bulk_increment(gob_sortedset *self, PyObject *args);
-PyObject *gob_bulk_remove(gob_sortedset *self, PyObject *args);
+PyObject *gob_write_update(gob_sortedset *self, PyObject *args);
+PyObject *gob_write_increment(gob_sortedset *self, PyObject *args);
+PyObject *gob_write_remove(gob_sortedset *self, PyObject *args);
 
 /* py_reads.c: many reads. */
 PyObject *gob_reads_scores(gob_sortedset *self, PyObject *args);
@@ -72,6 +80,7 @@ PyObject *gob_reads_rows(gob_sortedset *self, PyObject *args);
 PyObject *gob_reads_select(gob_sortedset *self, PyObject *args);
 PyObject *gob_reads_extremes(gob_sortedset *self, PyObject *args);
 PyObject *gob_reads_walk(gob_sortedset *self, PyObject *args);
+PyObject *gob_reads_names(gob_sortedset *self, PyObject *ids);
 PyObject *gob_reads_count(gob_sortedset *self, PyObject *args);
 PyObject *gob_reads_span(gob_sortedset *self, PyObject *args);
 PyObject *gob_reads_sum(gob_sortedset *self, PyObject *args);

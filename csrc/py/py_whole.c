@@ -1,6 +1,5 @@
 /* The set as a whole: layout, order, copies, memory, and what tests look at. */
-#include "py_args.h"
-#include "py_lock.h"
+#include "py_member.h"
 #include "py_status.h"
 
 #include <unistd.h>
@@ -33,7 +32,7 @@ static gob_status sync_work(void *context, size_t from, size_t n)
 int gob_sync(gob_sortedset *self)
 {
     gob_zset *z = &self->z;
-    if (GOB_LIKELY(z->order != NULL && z->pending == NULL)) {
+    if (GOB_LIKELY(gob_zset_is_synced(z))) {
         return 0;
     }
     size_t size = z->order == NULL ? (size_t)gob_zset_count(z) : z->pending->live;
@@ -45,21 +44,41 @@ int gob_sync(gob_sortedset *self)
     return 0;
 }
 
-/* _configure(member_bytes, score_bytes, compress, merge_exponent): empties the set first. */
+/* The kinds of members. */
+static const char *const kind_words[] = {"int32", "int64", "str", "bytes", "uuid", NULL};
+
+const char *gob_kind_name(const gob_sortedset *self)
+{
+    return self->kind == GOB_INTS ? kind_words[gob_member_bytes(self) / 8]
+                                  : kind_words[self->kind + 1];
+}
+
+/* _configure(kind, score_bytes, compress, merge_exponent): empties the set first. */
 PyObject *gob_whole_configure(gob_sortedset *self, PyObject *args)
 {
-    unsigned char member_bytes, score_bytes;
+    PyObject *word;
+    unsigned char score_bytes;
     int compress;
     float merge_exponent;
     uint64_t seed;
-    if (!PyArg_ParseTuple(args, "bbpf:_configure", &member_bytes, &score_bytes, &compress,
-                          &merge_exponent) ||
-        gob_seed(&seed) < 0 || gob_ready(self) < 0) {
+    if (!PyArg_ParseTuple(args, "Obpf:_configure", &word, &score_bytes, &compress,
+                          &merge_exponent)) {
         return NULL;
     }
+    int kind = gob_word(word, "member", kind_words);
+    if (kind < 0 || gob_seed(&seed) < 0 || gob_ready(self) < 0) {
+        return NULL;
+    }
+    gob_layout layout = {
+        .member_bytes = kind == 1 ? 8 : 4,
+        .score_bytes = score_bytes,
+        .compress = compress != 0,
+        .named = kind > 1,
+    };
+    self->kind = (uint8_t)(kind > 1 ? kind - 1 : GOB_INTS);
+    layout.fixed = self->kind == GOB_UUID ? 16 : 0;
     uint64_t stamp = self->z.stamp + 1;
     gob_zset_clear(&self->z);
-    gob_layout layout = {member_bytes, score_bytes, compress != 0};
     gob_zset_init(&self->z, layout, merge_exponent, seed);
     self->z.stamp = stamp;
     Py_RETURN_NONE;
@@ -78,11 +97,7 @@ PyObject *gob_whole_clear(gob_sortedset *self, PyObject *unused)
 /* object as another set, or NULL with TypeError. */
 static gob_sortedset *other_set(const gob_sortedset *self, PyObject *object)
 {
-    PyObject *module = PyType_GetModuleByDef(Py_TYPE((PyObject *)(uintptr_t)self), &gob_module_def);
-    if (module == NULL) {
-        return NULL;
-    }
-    gob_module_state *state = PyModule_GetState(module);
+    const gob_module_state *state = gob_state_of(self);
     if (!PyObject_TypeCheck(object, state->sortedset_type)) {
         PyErr_SetString(PyExc_TypeError, "a SortedSet is wanted");
         return NULL;
@@ -130,6 +145,7 @@ PyObject *gob_whole_assign(gob_sortedset *self, PyObject *object)
     }
     gob_zset_clear(&self->z);
     gob_zset_init(&self->z, gob_zset_layout(&other->z), other->z.merge_exponent, seed);
+    self->kind = other->kind;
     pair p = {.to = &self->z, .from = &other->z};
     lend_failure(&p);
     gob_status status = run_whole(other, copy_work, &p, (size_t)gob_zset_count(&other->z));
@@ -137,7 +153,7 @@ PyObject *gob_whole_assign(gob_sortedset *self, PyObject *object)
     return status == GOB_OK ? Py_NewRef(Py_None) : gob_raise(status);
 }
 
-/* _swap(other): exchanges the contents of two sets of one layout. */
+/* _swap(other): exchanges the contents of two sets. */
 PyObject *gob_whole_swap(gob_sortedset *self, PyObject *object)
 {
     gob_sortedset *other = other_set(self, object);
@@ -145,6 +161,9 @@ PyObject *gob_whole_swap(gob_sortedset *self, PyObject *object)
         return NULL;
     }
     gob_zset_swap(&self->z, &other->z);
+    uint8_t kind = self->kind;
+    self->kind = other->kind;
+    other->kind = kind;
     Py_RETURN_NONE;
 }
 
@@ -162,8 +181,12 @@ static gob_status rescore_work(void *context, size_t from, size_t n)
         }
         for (size_t i = 0; i < got; i++) {
             double score = scores[i] * p->factor + p->delta;
-            GOB_TRY(gob_narrow(score, p->to->index.table.score_bytes, &score));
-            GOB_TRY(gob_zset_add(p->to, members[i], score, GOB_SET, &changes));
+            GOB_TRY(gob_narrow(score, p->to->index.score_bytes, &score));
+            gob_member m = {.id = members[i]};
+            if (p->from->index.named) {
+                m.name = gob_members_name(&p->from->index.members, members[i]);
+            }
+            GOB_TRY(gob_zset_add(p->to, &m, score, GOB_SET, &changes));
             p->changed = p->changed || score != scores[i];
         }
     }
@@ -208,7 +231,7 @@ PyObject *gob_whole_optimize(gob_sortedset *self, PyObject *unused)
     return status == GOB_OK ? Py_NewRef(Py_None) : gob_raise(status);
 }
 
-/* _memory() -> (pages, table, pending, order) in bytes */
+/* _memory() -> (pages, table, members, pending, order) in bytes */
 PyObject *gob_whole_memory(gob_sortedset *self, PyObject *unused)
 {
     (void)unused;
@@ -216,8 +239,8 @@ PyObject *gob_whole_memory(gob_sortedset *self, PyObject *unused)
         return NULL;
     }
     gob_memory m = gob_zset_memory(&self->z);
-    return Py_BuildValue("(nnnn)", (Py_ssize_t)m.pages, (Py_ssize_t)m.table, (Py_ssize_t)m.pending,
-                         (Py_ssize_t)m.order);
+    return Py_BuildValue("(nnnnn)", (Py_ssize_t)m.pages, (Py_ssize_t)m.table, (Py_ssize_t)m.members,
+                         (Py_ssize_t)m.pending, (Py_ssize_t)m.order);
 }
 
 PyObject *gob_whole_live_bytes(gob_sortedset *self, PyObject *unused)
@@ -243,7 +266,8 @@ PyObject *gob_whole_structure(gob_sortedset *self, PyObject *unused)
         return NULL;
     }
     const gob_zset *z = &self->z;
-    return Py_BuildValue("{s:K,s:K,s:K,s:O,s:K}", "pages", (unsigned long long)z->index.pages.count,
+    return Py_BuildValue("{s:K,s:K,s:K,s:O,s:K}", "pages",
+                         (unsigned long long)(z->index.named ? 0 : z->index.pages.count),
                          "table_members", (unsigned long long)z->index.table.live, "pending",
                          (unsigned long long)(z->pending == NULL ? 0 : z->pending->live),
                          "order_built", z->order == NULL ? Py_False : Py_True, "leaves",

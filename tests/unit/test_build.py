@@ -10,6 +10,7 @@ import sysconfig
 import tarfile
 from pathlib import Path
 
+import numpy
 import pytest
 
 ROOT = Path(__file__).parents[2]
@@ -112,7 +113,8 @@ def test_source_archive_stands_alone(tmp_path: Path) -> None:
         return {path.relative_to(root).as_posix() for path in (root / "csrc").rglob("*.[ch]")}
 
     assert sources(unpacked) == sources(ROOT)
-    folders = ["csrc/core", "csrc/simd", "csrc/py", sysconfig.get_path("include")]
+    own = ["csrc/core", "csrc/simd", "csrc/py"]
+    folders = [*own, sysconfig.get_path("include"), numpy.get_include()]
     checked = subprocess.run(
         [
             os.environ.get("CC", "cc"),

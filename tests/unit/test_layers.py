@@ -17,11 +17,12 @@ LAYERS = [
     {"cpu", "score", "hash", "pack", "text", "names"},
     {"group", "kernels", "sum", "journal"},
     {"block", "patch"},
-    {"pages", "table", "sort"},
-    {"index", "order"},
+    {"pages", "table"},
+    {"members"},
+    {"index", "order", "sort"},
     {"build", "increment"},
     {"zset"},
-    {"digest"},
+    {"bulk", "scan", "digest"},
 ]
 # Scanners of trace text: they know nothing of the containers.
 SCANNERS = {"history", "commands"}

@@ -1,0 +1,244 @@
+#include "gob_bulk.h"
+
+#include "gob_check.h"
+#include "gob_increment.h"
+
+gob_status gob_bulk_begin(gob_zset *z, gob_journal *j, size_t inputs)
+{
+    GOB_TRY(gob_journal_init(j, &z->alloc, inputs));
+    j->stamp = z->stamp;
+    z->bulk = true;
+    gob_index_begin(&z->index);
+    return GOB_OK;
+}
+
+const int64_t *gob_bulk_ids(const gob_zset *z, const gob_inputs *in, size_t from, size_t n,
+                            int64_t *room)
+{
+    if (z->index.named) {
+        gob_members_find_many(&z->index.members, in->names, from, n, room);
+        return room;
+    }
+    gob_index_warm(&z->index, in->members + from, n);
+    return in->members + from;
+}
+
+/* The id of one input now. */
+static int64_t id_of(const gob_zset *z, const gob_inputs *in, size_t i)
+{
+    return z->index.named ? gob_members_find(&z->index.members, gob_names_at(in->names, i))
+                          : in->members[i];
+}
+
+/* A batch of inputs, whose ids were found together. */
+typedef struct batch {
+    const int64_t *ids;
+    size_t start;
+    size_t n;
+    uint32_t epoch;
+    int64_t room[GOB_BATCH];
+} batch;
+
+static void batch_begin(batch *b, const gob_zset *z, const gob_inputs *in, size_t start, size_t end)
+{
+    b->start = start;
+    b->n = end - start < GOB_BATCH ? end - start : GOB_BATCH;
+    b->ids = gob_bulk_ids(z, in, start, b->n, b->room);
+    b->epoch = z->index.named ? z->index.members.epoch : 0;
+}
+
+/* The id of input i: as found, unless it may have got one, or another one, since. */
+static int64_t batch_id(const batch *b, const gob_zset *z, const gob_inputs *in, size_t i)
+{
+    int64_t id = b->ids[i - b->start];
+    bool stale = z->index.named && (id == GOB_NO_ID || b->epoch != z->index.members.epoch);
+    return GOB_UNLIKELY(stale) ? id_of(z, in, i) : id;
+}
+
+/* One write, journalled. */
+static gob_status put(gob_zset *z, gob_journal *j, const gob_inputs *in, size_t i, int64_t id,
+                      double score, double old, bool logged)
+{
+    if (logged) {
+        GOB_TRY(gob_journal_reserve(j, &z->alloc));
+    }
+    if (z->index.named && id == GOB_NO_ID) {
+        GOB_TRY(gob_zset_intern(z, gob_names_at(in->names, i), &id));
+    }
+    gob_status status = gob_zset_put(z, &id, score, old);
+    if (status != GOB_OK) {
+        if (z->index.named && gob_is_absent(old)) {
+            gob_zset_forget(z, id);
+        }
+        return status;
+    }
+    if (gob_is_absent(old)) {
+        gob_journal_created(j, i);
+    } else if (logged) {
+        gob_journal_log(j, i, old);
+    }
+    return GOB_OK;
+}
+
+gob_status gob_bulk_update(gob_zset *z, gob_journal *j, gob_inputs in, size_t from, size_t n,
+                           gob_mode mode, gob_changes *changes)
+{
+    batch b = {.n = 0, .start = from};
+    for (size_t i = from; i < from + n; i++, j->done = i) {
+        if (i == b.start + b.n) {
+            batch_begin(&b, z, &in, i, from + n);
+        }
+        double score;
+        GOB_TRY(gob_narrow(in.scores.at[i * in.scores.step], z->index.score_bytes, &score));
+        int64_t id = batch_id(&b, z, &in, i);
+        double old = gob_index_get(&z->index, id);
+        if (old == score || !gob_mode_admits(mode, old, score)) {
+            continue;
+        }
+        GOB_TRY(put(z, j, &in, i, id, score, old, !gob_is_absent(old)));
+        changes->added += gob_is_absent(old);
+        changes->changed += !gob_is_absent(old);
+    }
+    return GOB_OK;
+}
+
+/* Whether subtracting what was added does not bring the old score back. */
+static bool is_lossy(double old, double by, double sum, unsigned score_bytes)
+{
+    double back;
+    return !gob_is_absent(old) &&
+           (gob_narrow(sum - by, score_bytes, &back) != GOB_OK || back != old);
+}
+
+static gob_status increment_names(gob_zset *z, gob_journal *j, const gob_inputs *in, size_t from,
+                                  size_t n, double *out)
+{
+    batch b = {.n = 0, .start = from};
+    for (size_t i = from; i < from + n; i++, j->done = i) {
+        if (i == b.start + b.n) {
+            batch_begin(&b, z, in, i, from + n);
+        }
+        int64_t id = batch_id(&b, z, in, i);
+        double by = in->scores.at[i * in->scores.step];
+        double old = gob_index_get(&z->index, id);
+        double sum;
+        GOB_TRY(gob_index_sum(&z->index, old, by, &sum));
+        if (sum == old) {
+            z->stuck = z->stuck || (by != 0.0 && isfinite(old));
+        } else {
+            GOB_TRY(put(z, j, in, i, id, sum, old, is_lossy(old, by, sum, z->index.score_bytes)));
+        }
+        if (out != NULL) {
+            out[i] = sum;
+        }
+    }
+    return GOB_OK;
+}
+
+gob_status gob_bulk_increment(gob_zset *z, gob_journal *j, gob_inputs in, size_t from, size_t n,
+                              double *out)
+{
+    if (z->index.named) {
+        return increment_names(z, j, &in, from, n, out);
+    }
+    for (size_t i = from; z->order != NULL && i < from + n; i++) {
+        gob_zset_touch(z, in.members[i]);
+    }
+    gob_column by = {in.scores.at + from * in.scores.step, in.scores.step};
+    gob_effects effects = {.stuck = z->stuck};
+    gob_status status = gob_increment_many(&z->index, &z->alloc, in.members + from, by, n, j, from,
+                                           out == NULL ? NULL : out + from, &effects);
+    z->stuck = effects.stuck;
+    z->stamp += effects.changed;
+    z->scans = effects.changed ? 0 : z->scans;
+    return status;
+}
+
+gob_status gob_bulk_remove(gob_zset *z, gob_journal *j, gob_inputs in, size_t from, size_t n,
+                           uint64_t *removed)
+{
+    batch b = {.n = 0, .start = from};
+    for (size_t i = from; i < from + n; i++, j->done = i) {
+        if (i == b.start + b.n) {
+            batch_begin(&b, z, &in, i, from + n);
+        }
+        int64_t id = batch_id(&b, z, &in, i);
+        double old = gob_index_get(&z->index, id);
+        if (gob_is_absent(old)) {
+            continue;
+        }
+        GOB_TRY(gob_journal_reserve(j, &z->alloc));
+        if (z->index.named) {
+            GOB_TRY(gob_members_reserve_condemned(&z->index.members, &z->alloc));
+        }
+        gob_zset_erase(z, id);
+        gob_journal_log(j, i, old);
+        ++*removed;
+    }
+    return GOB_OK;
+}
+
+static void end(gob_zset *z, gob_journal *j)
+{
+    z->bulk = false;
+    gob_journal_free(j, &z->alloc);
+    gob_index_end(&z->index, &z->alloc);
+    gob_zset_settle(z);
+}
+
+void gob_bulk_commit(gob_zset *z, gob_journal *j)
+{
+    end(z, j);
+}
+
+static void uncreate(gob_zset *z, const gob_journal *j, const gob_inputs *in)
+{
+    for (size_t i = j->done; i-- > 0;) {
+        if (!gob_journal_was_created(j, i)) {
+            continue;
+        }
+        int64_t id = id_of(z, in, i);
+        if (!gob_is_absent(gob_zset_score(z, id))) {
+            gob_zset_erase(z, id);
+        }
+    }
+}
+
+/* Puts a score back. There is room for it: it was there when the call began, nothing has shrunk. */
+static void restore(gob_zset *z, int64_t id, double score)
+{
+    gob_zset_touch(z, id);
+    double old;
+    gob_status status = gob_index_put(&z->index, &z->alloc, id, score, &old);
+    GOB_ASSERT(status == GOB_OK);
+    (void)status;
+}
+
+static void restore_scores(gob_zset *z, gob_journal *j, const gob_inputs *in, gob_verb verb)
+{
+    for (size_t i = j->done; i-- > 0;) {
+        int64_t id = id_of(z, in, i);
+        bool logged = j->logged != 0 && j->log[j->logged - 1].at == i;
+        double score = gob_zset_score(z, id);
+        double back;
+        j->logged -= logged;
+        if (gob_is_absent(score) && (verb != GOB_REMOVE || (z->index.named && id == GOB_NO_ID))) {
+            continue; /* created by this call, and already gone */
+        }
+        if (logged) {
+            restore(z, id, j->log[j->logged].old);
+        } else if (verb == GOB_INCREMENT && gob_narrow(score - in->scores.at[i * in->scores.step],
+                                                       z->index.score_bytes, &back) == GOB_OK) {
+            restore(z, id, back);
+        }
+    }
+}
+
+void gob_bulk_rollback(gob_zset *z, gob_journal *j, gob_inputs in, gob_verb verb)
+{
+    uncreate(z, j, &in);
+    gob_index_dissolve_young(&z->index, &z->alloc);
+    restore_scores(z, j, &in, verb);
+    z->stamp = j->stamp; /* iterators go on: everything is as it was */
+    end(z, j);
+}

@@ -1,0 +1,681 @@
+#include "gob_members.h"
+
+#include "gob_check.h"
+
+/* Records
+ *
+ * A length is one byte, or LONG and four. Two codes of each form are no scores: a name without one,
+ * and a free record, which keeps its length so that the arena can be walked. */
+
+enum { LONG = 255, LENGTH_MAX = INT32_MAX };
+
+/* The code of "no score" is NONE_* and that of a free record one beside it. */
+#define NONE_I16 INT16_MIN
+#define NONE_I32 INT32_MIN
+#define NONE_U32 UINT32_MAX
+#define NONE_F32 UINT32_C(0x7FC00000)
+#define NONE_F64 UINT64_C(0x7FF8000000000000)
+
+static unsigned form_bytes(unsigned form, unsigned score_bytes)
+{
+    return form == GOB_FORM_I16 ? 2 : form == GOB_FORM_FLOAT ? score_bytes : 4;
+}
+
+static unsigned width(const gob_members *m)
+{
+    return form_bytes(m->form, m->score_bytes);
+}
+
+static size_t record_bytes(const gob_members *m, size_t len)
+{
+    size_t prefix = m->fixed != 0 ? 0 : len < LONG ? 1 : 5;
+    return width(m) + prefix + len;
+}
+
+/* What ids count in. */
+static size_t unit(const gob_members *m)
+{
+    return m->fixed != 0 ? width(m) + m->fixed : 1;
+}
+
+static int64_t id_of(const gob_members *m, size_t offset)
+{
+    return (int64_t)(offset / unit(m)) + (gob_members_wide(m) ? 0 : INT32_MIN);
+}
+
+static size_t offset_of(const gob_members *m, int64_t id)
+{
+    return (size_t)(id - (gob_members_wide(m) ? 0 : INT32_MIN)) * unit(m);
+}
+
+static gob_name name_at(const gob_members *m, size_t offset)
+{
+    const uint8_t *p = m->arena + offset + width(m);
+    if (m->fixed != 0) {
+        return (gob_name){p, m->fixed};
+    }
+    return *p < LONG ? (gob_name){p + 1, *p} : (gob_name){p + 5, gob_load32(p + 1)};
+}
+
+static size_t bytes_at(const gob_members *m, size_t offset)
+{
+    return record_bytes(m, name_at(m, offset).len);
+}
+
+static double score_at(const gob_members *m, size_t offset)
+{
+    const uint8_t *p = m->arena + offset;
+    switch ((gob_form)m->form) {
+    case GOB_FORM_I16: {
+        int16_t v = (int16_t)gob_load16(p);
+        return v <= NONE_I16 + 1 ? GOB_ABSENT : v;
+    }
+    case GOB_FORM_I32: {
+        int32_t v = (int32_t)gob_load32(p);
+        return v <= NONE_I32 + 1 ? GOB_ABSENT : v;
+    }
+    case GOB_FORM_U32: {
+        uint32_t v = gob_load32(p);
+        return v >= NONE_U32 - 1 ? GOB_ABSENT : v;
+    }
+    case GOB_FORM_FLOAT:
+    default:
+        return gob_score_load(p, m->score_bytes);
+    }
+}
+
+static bool is_free(const gob_members *m, size_t offset)
+{
+    const uint8_t *p = m->arena + offset;
+    switch ((gob_form)m->form) {
+    case GOB_FORM_I16:
+        return (int16_t)gob_load16(p) == NONE_I16 + 1;
+    case GOB_FORM_I32:
+        return (int32_t)gob_load32(p) == NONE_I32 + 1;
+    case GOB_FORM_U32:
+        return gob_load32(p) == NONE_U32 - 1;
+    case GOB_FORM_FLOAT:
+    default:
+        return m->score_bytes == 4 ? gob_load32(p) == NONE_F32 + 1 : gob_load64(p) == NONE_F64 + 1;
+    }
+}
+
+/* Marks a record as a name without a score, or as free. */
+static void set_none(gob_members *m, size_t offset, unsigned free)
+{
+    uint8_t *p = m->arena + offset;
+    switch ((gob_form)m->form) {
+    case GOB_FORM_I16:
+        gob_store16(p, (uint16_t)(NONE_I16 + (int)free));
+        break;
+    case GOB_FORM_I32:
+        gob_store32(p, (uint32_t)(NONE_I32 + (int)free));
+        break;
+    case GOB_FORM_U32:
+        gob_store32(p, NONE_U32 - free);
+        break;
+    case GOB_FORM_FLOAT:
+    default:
+        if (m->score_bytes == 4) {
+            gob_store32(p, NONE_F32 + free);
+        } else {
+            gob_store64(p, NONE_F64 + free);
+        }
+    }
+}
+
+static void write_name(gob_members *m, size_t offset, gob_name name)
+{
+    uint8_t *p = m->arena + offset + width(m);
+    if (m->fixed == 0) {
+        *p++ = (uint8_t)(name.len < LONG ? name.len : LONG);
+        if (name.len >= LONG) {
+            gob_store32(p, (uint32_t)name.len);
+            p += 4;
+        }
+    }
+    if (name.len != 0) {
+        memcpy(p, name.at, name.len);
+    }
+}
+
+/* Scores */
+
+static bool form_fits(gob_form form, double score)
+{
+    switch (form) {
+    case GOB_FORM_I16:
+        return score >= NONE_I16 + 2 && score <= INT16_MAX && (double)(int16_t)score == score;
+    case GOB_FORM_I32:
+        return score >= NONE_I32 + 2 && score <= INT32_MAX && (double)(int32_t)score == score;
+    case GOB_FORM_U32:
+        return score >= 0 && score <= NONE_U32 - 2 && (double)(uint32_t)score == score;
+    case GOB_FORM_FLOAT:
+    default:
+        return true;
+    }
+}
+
+bool gob_members_fits(const gob_members *m, double score)
+{
+    return gob_is_absent(score) || form_fits((gob_form)m->form, score);
+}
+
+double gob_members_score(const gob_members *m, int64_t id)
+{
+    return score_at(m, offset_of(m, id));
+}
+
+void gob_members_set_score(gob_members *m, int64_t id, double score)
+{
+    size_t offset = offset_of(m, id);
+    uint8_t *p = m->arena + offset;
+    if (GOB_UNLIKELY(gob_is_absent(score))) {
+        set_none(m, offset, 0);
+        return;
+    }
+    switch ((gob_form)m->form) {
+    case GOB_FORM_I16:
+        gob_store16(p, (uint16_t)(int16_t)score);
+        break;
+    case GOB_FORM_I32:
+        gob_store32(p, (uint32_t)(int32_t)score);
+        break;
+    case GOB_FORM_U32:
+        gob_store32(p, (uint32_t)score);
+        break;
+    case GOB_FORM_FLOAT:
+    default:
+        gob_score_store(p, m->score_bytes, score);
+    }
+}
+
+gob_form gob_members_form_for(const gob_members *m, double score)
+{
+    bool fits[GOB_FORM_FLOAT + 1];
+    for (unsigned form = 0; form <= GOB_FORM_FLOAT; form++) {
+        /* A form as wide as the float spares nothing. */
+        fits[form] =
+            form == GOB_FORM_FLOAT || (form_bytes(form, m->score_bytes) < m->score_bytes &&
+                                       (gob_is_absent(score) || form_fits((gob_form)form, score)));
+    }
+    for (size_t at = 0; at < m->used; at += bytes_at(m, at)) {
+        double s = score_at(m, at);
+        for (unsigned form = 0; !gob_is_absent(s) && form < GOB_FORM_FLOAT; form++) {
+            fits[form] = fits[form] && form_fits((gob_form)form, s);
+        }
+    }
+    unsigned form = 0;
+    while (!fits[form]) {
+        form++;
+    }
+    return (gob_form)form;
+}
+
+/* Finding */
+
+static uint64_t hash_name(const gob_members *m, gob_name name)
+{
+    return XXH3_64bits_withSeed(name.at, name.len, m->table.seed);
+}
+
+static bool same_name(gob_name a, gob_name b)
+{
+    return a.len == b.len && (a.len == 0 || memcmp(a.at, b.at, a.len) == 0);
+}
+
+typedef struct wanted {
+    const gob_members *m;
+    gob_name name;
+} wanted;
+
+static bool is_name(const void *context, int64_t id)
+{
+    const wanted *w = context;
+    return same_name(gob_members_name(w->m, id), w->name);
+}
+
+static int64_t find_hashed(const gob_members *m, gob_name name, uint64_t hash)
+{
+    wanted w = {m, name};
+    size_t slot = gob_table_seek(&m->table, hash, is_name, &w);
+    return slot == GOB_NO_SLOT ? GOB_NO_ID : gob_table_member(&m->table, slot);
+}
+
+/* Without a table: few records, one after the other. */
+static int64_t find_by_walk(const gob_members *m, gob_name name)
+{
+    for (size_t at = 0; at < m->used; at += bytes_at(m, at)) {
+        if (same_name(name_at(m, at), name) && !is_free(m, at)) {
+            return id_of(m, at);
+        }
+    }
+    return GOB_NO_ID;
+}
+
+int64_t gob_members_find(const gob_members *m, gob_name name)
+{
+    return m->table.capacity == 0 ? find_by_walk(m, name)
+                                  : find_hashed(m, name, hash_name(m, name));
+}
+
+void gob_members_find_many(const gob_members *m, const gob_names *names, size_t from, size_t n,
+                           int64_t *ids)
+{
+    gob_name name[GOB_BATCH];
+    uint64_t hash[GOB_BATCH];
+    size_t slot[GOB_BATCH];
+    const gob_table *t = &m->table;
+    for (size_t i = 0; i < n; i++) {
+        name[i] = gob_names_at(names, from + i);
+        if (t->capacity != 0) {
+            hash[i] = hash_name(m, name[i]);
+            gob_table_prefetch_hash(t, hash[i]);
+        }
+    }
+    for (size_t i = 0; i < n && t->capacity != 0; i++) {
+        slot[i] = gob_table_prefetch_slot(t, hash[i]);
+    }
+    for (size_t i = 0; i < n && t->capacity != 0; i++) {
+        if (slot[i] != GOB_NO_SLOT) {
+            GOB_PREFETCH(m->arena + offset_of(m, gob_table_member(t, slot[i])));
+        }
+    }
+    for (size_t i = 0; i < n; i++) {
+        ids[i] = t->capacity == 0 ? find_by_walk(m, name[i]) : find_hashed(m, name[i], hash[i]);
+    }
+}
+
+gob_name gob_members_name(const gob_members *m, int64_t id)
+{
+    return name_at(m, offset_of(m, id));
+}
+
+/* Adding */
+
+/* Every name into an empty table that has room. The arena is read in order, and the table's places
+ * are loaded a batch at a time. */
+static void fill_table(const gob_members *m, gob_table *t)
+{
+    uint64_t hash[GOB_BATCH];
+    int64_t id[GOB_BATCH];
+    for (size_t at = 0; at < m->used;) {
+        size_t n = 0;
+        for (; n < GOB_BATCH && at < m->used; at += bytes_at(m, at)) {
+            if (!is_free(m, at)) {
+                hash[n] = hash_name(m, name_at(m, at));
+                id[n] = id_of(m, at);
+                gob_table_prefetch_hash(t, hash[n++]);
+            }
+        }
+        for (size_t i = 0; i < n; i++) {
+            gob_table_insert_hashed(t, hash[i], id[i], 0.0);
+        }
+    }
+}
+
+static gob_status reserve_slot(gob_members *m, gob_alloc *a)
+{
+    bool small = m->table.capacity == 0 && m->records < GOB_SMALL_MAX;
+    if (small || gob_table_has_room(&m->table, 1)) {
+        return GOB_OK;
+    }
+    gob_table grown;
+    GOB_TRY(gob_table_resized(&m->table, a, m->records + 1, false, &grown));
+    fill_table(m, &grown);
+    gob_table_free(&m->table, a);
+    m->table = grown;
+    return GOB_OK;
+}
+
+static gob_status reserve_arena(gob_members *m, gob_alloc *a, size_t bytes)
+{
+    if (bytes <= m->capacity - m->used) {
+        return GOB_OK;
+    }
+    size_t least = m->used + bytes;
+    size_t capacity = least + least / 8;
+    capacity = least < 256 ? (least + 15) / 16 * 16 : capacity;
+    uint8_t *arena = gob_realloc(a, m->arena, m->capacity, capacity);
+    if (arena == NULL) {
+        return GOB_NOMEM;
+    }
+    m->arena = arena;
+    m->capacity = capacity;
+    return GOB_OK;
+}
+
+/* The link to the next free record of a length lies where its name was. */
+static uint8_t *link_at(const gob_members *m, size_t offset)
+{
+    return m->arena + offset + width(m) + (m->fixed == 0);
+}
+
+/* Whether free records of this length are kept in a list. */
+static bool is_listed(const gob_members *m, size_t len)
+{
+    return len >= sizeof(uint64_t) && len < GOB_FREE_LENGTHS && m->used >= GOB_FREE_FROM;
+}
+
+static bool take_free(gob_members *m, size_t len, size_t *offset)
+{
+    if (m->free == NULL || len >= GOB_FREE_LENGTHS || m->free[len] == 0) {
+        return false;
+    }
+    *offset = (size_t)m->free[len] - 1;
+    m->free[len] = gob_load64(link_at(m, *offset));
+    m->dead -= record_bytes(m, len);
+    return true;
+}
+
+bool gob_members_reach(const gob_members *m, size_t len)
+{
+    size_t units = (m->used + record_bytes(m, len)) / unit(m);
+    return gob_members_wide(m) || units <= UINT64_C(1) << m->narrow_bits;
+}
+
+gob_status gob_members_add(gob_members *m, gob_alloc *a, gob_name name, int64_t *id)
+{
+    if (name.len > LENGTH_MAX) {
+        return GOB_TOO_LARGE;
+    }
+    GOB_TRY(reserve_slot(m, a));
+    size_t offset;
+    if (!take_free(m, name.len, &offset)) {
+        size_t bytes = record_bytes(m, name.len);
+        GOB_TRY(reserve_arena(m, a, bytes));
+        offset = m->used;
+        m->used += bytes;
+    }
+    set_none(m, offset, 0);
+    write_name(m, offset, name);
+    *id = id_of(m, offset);
+    m->records++;
+    if (m->table.capacity != 0) {
+        gob_table_insert_hashed(&m->table, hash_name(m, name), *id, 0.0);
+    }
+    return GOB_OK;
+}
+
+/* Dropping */
+
+static bool is_id(const void *context, int64_t id)
+{
+    return *(const int64_t *)context == id;
+}
+
+void gob_members_drop(gob_members *m, gob_alloc *a, int64_t id)
+{
+    size_t offset = offset_of(m, id);
+    gob_name name = name_at(m, offset);
+    if (m->table.capacity != 0) {
+        gob_table_erase(&m->table, gob_table_seek(&m->table, hash_name(m, name), is_id, &id));
+    }
+    m->records--;
+    m->dead += record_bytes(m, name.len);
+    set_none(m, offset, 1);
+    if (!is_listed(m, name.len)) {
+        return;
+    }
+    if (m->free == NULL) {
+        m->free = gob_calloc(a, GOB_FREE_LENGTHS * sizeof *m->free);
+    }
+    if (m->free != NULL) {
+        gob_store64(link_at(m, offset), m->free[name.len]);
+        m->free[name.len] = offset + 1;
+    }
+}
+
+static size_t condemned_bytes(const gob_condemned *c)
+{
+    return c == NULL ? 0 : sizeof *c + c->room * sizeof c->ids[0];
+}
+
+static void free_condemned(gob_members *m, gob_alloc *a)
+{
+    gob_free(a, m->condemned, condemned_bytes(m->condemned));
+    m->condemned = NULL;
+}
+
+gob_status gob_members_reserve_condemned(gob_members *m, gob_alloc *a)
+{
+    gob_condemned *c = m->condemned;
+    if (c != NULL && c->count < c->room) {
+        return GOB_OK;
+    }
+    size_t count = c == NULL ? 0 : c->count;
+    size_t room = count + count / 2 + 8;
+    size_t bytes;
+    if (!gob_size_mul(room, sizeof c->ids[0], &bytes)) {
+        return GOB_NOMEM;
+    }
+    c = gob_realloc(a, c, condemned_bytes(c), sizeof *c + bytes);
+    if (c == NULL) {
+        return GOB_NOMEM;
+    }
+    c->count = count;
+    c->room = room;
+    m->condemned = c;
+    return GOB_OK;
+}
+
+void gob_members_condemn(gob_members *m, int64_t id)
+{
+    m->condemned->ids[m->condemned->count++] = id;
+}
+
+void gob_members_settle(gob_members *m, gob_alloc *a)
+{
+    for (size_t i = 0; m->condemned != NULL && i < m->condemned->count; i++) {
+        /* One id may be here twice, and its record free since the first time. */
+        int64_t id = m->condemned->ids[i];
+        if (gob_is_absent(gob_members_score(m, id)) && !is_free(m, offset_of(m, id))) {
+            gob_members_drop(m, a, id);
+        }
+    }
+    free_condemned(m, a);
+}
+
+/* Renewing */
+
+void gob_members_init(gob_members *m, unsigned fixed, unsigned score_bytes, uint64_t seed)
+{
+    *m = (gob_members){
+        .fixed = (uint8_t)fixed,
+        .score_bytes = (uint8_t)score_bytes,
+        .narrow_bits = GOB_NARROW_BITS,
+    };
+    gob_table_init(&m->table, 4, 0, seed);
+}
+
+static void free_parts(gob_members *m, gob_alloc *a)
+{
+    gob_table_free(&m->table, a);
+    gob_free(a, m->arena, m->capacity);
+    gob_free(a, m->free, m->free == NULL ? 0 : GOB_FREE_LENGTHS * sizeof *m->free);
+    free_condemned(m, a);
+}
+
+void gob_members_free(gob_members *m, gob_alloc *a)
+{
+    free_parts(m, a);
+    uint32_t epoch = m->epoch + 1;
+    uint8_t narrow_bits = m->narrow_bits;
+    gob_members_init(m, m->fixed, m->score_bytes, m->table.seed);
+    m->epoch = epoch;
+    m->narrow_bits = narrow_bits;
+}
+
+/* Bytes of the names of m with scores of another width. */
+static size_t renewed_bytes(const gob_members *m, unsigned score_width)
+{
+    size_t records = (size_t)m->records;
+    return m->used - m->dead - records * width(m) + records * score_width;
+}
+
+bool gob_members_need_wide(const gob_members *m, gob_form form)
+{
+    size_t units =
+        m->fixed != 0 ? (size_t)m->records : renewed_bytes(m, form_bytes(form, m->score_bytes));
+    return units > UINT64_C(1) << m->narrow_bits;
+}
+
+/* Room in `fresh` for the names of m, in the form and the width that it has. */
+static gob_status renew_room(gob_members *fresh, gob_alloc *a, const gob_members *m, bool tight)
+{
+    size_t records = (size_t)m->records;
+    size_t bytes = renewed_bytes(m, width(fresh));
+    if (records > GOB_SMALL_MAX) {
+        GOB_TRY(gob_table_resized(&fresh->table, a, records, tight, &fresh->table));
+    }
+    fresh->arena = bytes == 0 ? NULL : gob_malloc(a, bytes);
+    if (bytes != 0 && fresh->arena == NULL) {
+        gob_table_free(&fresh->table, a);
+        return GOB_NOMEM;
+    }
+    fresh->capacity = bytes;
+    return GOB_OK;
+}
+
+gob_status gob_members_renew_begin(const gob_members *m, gob_alloc *a, gob_form form, bool wide,
+                                   bool tight, gob_members *fresh)
+{
+    gob_members_init(fresh, m->fixed, m->score_bytes, m->table.seed);
+    fresh->table.member_bytes = wide ? 8 : 4;
+    fresh->form = (uint8_t)form;
+    fresh->epoch = m->epoch + 1;
+    fresh->narrow_bits = m->narrow_bits;
+    return renew_room(fresh, a, m, tight);
+}
+
+int64_t gob_members_carry(gob_members *fresh, const gob_members *m, int64_t id)
+{
+    gob_name name = gob_members_name(m, id);
+    size_t offset = fresh->used;
+    write_name(fresh, offset, name);
+    fresh->used += record_bytes(fresh, name.len);
+    fresh->records++;
+    int64_t made = id_of(fresh, offset);
+    gob_members_set_score(fresh, made, gob_members_score(m, id));
+    if (fresh->table.capacity != 0) {
+        gob_table_insert_hashed(&fresh->table, hash_name(fresh, name), made, 0.0);
+    }
+    return made;
+}
+
+void gob_members_renew_end(gob_members *m, gob_alloc *a, gob_members *fresh)
+{
+    for (size_t i = 0; m->condemned != NULL && i < m->condemned->count; i++) {
+        int64_t *id = &m->condemned->ids[i];
+        *id = gob_members_find(fresh, gob_members_name(m, *id));
+    }
+    fresh->condemned = m->condemned;
+    m->condemned = NULL;
+    free_parts(m, a);
+    *m = *fresh;
+}
+
+/* Carries all names over in the order of the arena. */
+static void carry_all(gob_members *fresh, const gob_members *m, int64_t *follow)
+{
+    int64_t wanted_id = *follow;
+    for (size_t at = 0; at < m->used; at += bytes_at(m, at)) {
+        if (!is_free(m, at)) {
+            int64_t id = id_of(m, at);
+            int64_t made = gob_members_carry(fresh, m, id);
+            *follow = id == wanted_id ? made : *follow;
+        }
+    }
+}
+
+gob_status gob_members_renew(gob_members *m, gob_alloc *a, gob_form form, bool wide, bool tight,
+                             int64_t *follow)
+{
+    gob_members fresh;
+    GOB_TRY(gob_members_renew_begin(m, a, form, wide, tight, &fresh));
+    carry_all(&fresh, m, follow);
+    gob_members_renew_end(m, a, &fresh);
+    return GOB_OK;
+}
+
+bool gob_members_wasteful(const gob_members *m)
+{
+    size_t kept = m->used - m->dead;
+    bool arena = m->dead > kept / 2 + 128 || m->capacity - m->used > kept / 2 + 128;
+    bool table = m->table.capacity > GOB_SMALL_MAX * 4 && m->records * 3 < m->table.capacity;
+    return arena || table;
+}
+
+gob_status gob_members_copy(gob_members *dst, gob_alloc *a, const gob_members *src)
+{
+    dst->form = src->form;
+    dst->table.member_bytes = src->table.member_bytes;
+    GOB_TRY(renew_room(dst, a, src, false));
+    for (size_t at = 0; at < src->used; at += bytes_at(src, at)) {
+        if (!gob_is_absent(score_at(src, at))) {
+            (void)gob_members_carry(dst, src, id_of(src, at));
+        }
+    }
+    return GOB_OK;
+}
+
+/* Looking at everything */
+
+size_t gob_members_walk(const gob_members *m, size_t *at, size_t n, int64_t *ids, double *scores)
+{
+    size_t filled = 0;
+    for (; filled < n && *at < m->used; *at += bytes_at(m, *at)) {
+        scores[filled] = score_at(m, *at);
+        ids[filled] = id_of(m, *at);
+        filled += !gob_is_absent(scores[filled]);
+    }
+    return filled;
+}
+
+size_t gob_members_bytes(const gob_members *m)
+{
+    return m->capacity + condemned_bytes(m->condemned) +
+           (m->free == NULL ? 0 : GOB_FREE_LENGTHS * sizeof *m->free);
+}
+
+static bool validate_free(const gob_members *m, const char **why)
+{
+    for (size_t len = 0; m->free != NULL && len < GOB_FREE_LENGTHS; len++) {
+        uint64_t head = m->free[len];
+        for (size_t steps = 0; head != 0; steps++) {
+            size_t offset = (size_t)head - 1;
+            GOB_DEMAND(offset < m->used && steps <= m->used, "members: link of a free record");
+            GOB_DEMAND(is_free(m, offset) && name_at(m, offset).len == len,
+                       "members: a record in the wrong free list");
+            head = gob_load64(link_at(m, offset));
+        }
+    }
+    return true;
+}
+
+bool gob_members_validate(const gob_members *m, const char **why)
+{
+    size_t dead = 0;
+    size_t at = 0;
+    uint64_t records = 0;
+    GOB_DEMAND(m->used <= m->capacity, "members: arena overrun");
+    for (; at < m->used; at += bytes_at(m, at)) {
+        if (is_free(m, at)) {
+            dead += bytes_at(m, at);
+            continue;
+        }
+        records++;
+        GOB_DEMAND(gob_members_find(m, name_at(m, at)) == id_of(m, at),
+                   "members: a name is not found at its record");
+    }
+    GOB_DEMAND(at == m->used, "members: records do not fill the arena");
+    GOB_DEMAND(records == m->records, "members: count of names");
+    GOB_DEMAND(dead == m->dead, "members: bytes of free records");
+    GOB_DEMAND(m->table.capacity != 0 ? m->table.live == records : records <= GOB_SMALL_MAX,
+               "members: names in the table");
+    for (size_t i = 0; m->condemned != NULL && i < m->condemned->count; i++) {
+        size_t offset = offset_of(m, m->condemned->ids[i]);
+        GOB_DEMAND(offset < m->used && !is_free(m, offset), "members: a condemned id is free");
+    }
+    return validate_free(m, why);
+}
