@@ -9,12 +9,17 @@ typedef struct arrow_stream {
     void *private_data;
 } arrow_stream;
 
+/* Whoever made an array or a schema may run Python code when it is released, and must not meet an
+ * exception of ours. */
 void gob_arrow_release(gob_arrow_array *chunks, size_t n)
 {
+    PyObject *type, *value, *traceback;
+    PyErr_Fetch(&type, &value, &traceback);
     for (size_t i = 0; i < n; i++) {
         chunks[i].release(&chunks[i]);
     }
     PyMem_Free(chunks);
+    PyErr_Restore(type, value, traceback);
 }
 
 static int count_rows(gob_names_object *self)
@@ -149,7 +154,15 @@ static int read_stream(gob_names_object *self, arrow_stream *stream)
     }
 }
 
-static int from_stream(gob_names_object *self, PyObject *capsule)
+static void release_schema(gob_arrow_schema *schema)
+{
+    PyObject *type, *value, *traceback;
+    PyErr_Fetch(&type, &value, &traceback);
+    schema->release(schema);
+    PyErr_Restore(type, value, traceback);
+}
+
+static int take_stream(gob_names_object *self, PyObject *capsule)
 {
     arrow_stream *stream = PyCapsule_GetPointer(capsule, "arrow_array_stream");
     if (stream == NULL) {
@@ -164,16 +177,14 @@ static int from_stream(gob_names_object *self, PyObject *capsule)
     }
     gob_arrow_type type;
     int result = gob_arrow_find_type(&schema, self->kind, &type);
-    if (result == 0 && read_stream(self, stream) == 0) {
-        result = take_chunks(self, &type);
-    } else {
-        result = -1;
+    release_schema(&schema);
+    if (result < 0 || read_stream(self, stream) < 0) {
+        return -1;
     }
-    schema.release(&schema);
-    return result;
+    return take_chunks(self, &type);
 }
 
-static int from_pair(gob_names_object *self, PyObject *pair)
+static int take_pair(gob_names_object *self, PyObject *pair)
 {
     PyObject *first, *second;
     if (!PyArg_ParseTuple(pair, "OO:__arrow_c_array__", &first, &second)) {
@@ -193,15 +204,18 @@ static int from_pair(gob_names_object *self, PyObject *pair)
     return add_chunk(self, &taken) < 0 ? -1 : take_chunks(self, &type);
 }
 
-int gob_names_from_arrow(gob_names_object *self, PyObject *exporter)
+int gob_names_from_stream(gob_names_object *self, PyObject *exporter)
 {
-    bool streams = PyObject_HasAttrString((PyObject *)Py_TYPE(exporter), "__arrow_c_stream__");
-    PyObject *exported =
-        PyObject_CallMethod(exporter, streams ? "__arrow_c_stream__" : "__arrow_c_array__", NULL);
-    if (exported == NULL) {
-        return -1;
-    }
-    int result = streams ? from_stream(self, exported) : from_pair(self, exported);
-    Py_DECREF(exported);
+    PyObject *capsule = PyObject_CallMethod(exporter, "__arrow_c_stream__", NULL);
+    int result = capsule == NULL ? -1 : take_stream(self, capsule);
+    Py_XDECREF(capsule);
+    return result;
+}
+
+int gob_names_from_pair(gob_names_object *self, PyObject *exporter)
+{
+    PyObject *pair = PyObject_CallMethod(exporter, "__arrow_c_array__", NULL);
+    int result = pair == NULL ? -1 : take_pair(self, pair);
+    Py_XDECREF(pair);
     return result;
 }

@@ -27,8 +27,8 @@ static bool find_type(const char *format, gob_arrow_type *out)
     }
     char *end;
     long width = strtol(format + 2, &end, 10);
-    *out = (gob_arrow_type){format, "fixed_size_binary", GOB_NAMES_FIXED, false, (size_t)width, 0,
-                            false};
+    *out =
+        (gob_arrow_type){"w", "fixed_size_binary", GOB_NAMES_FIXED, false, (size_t)width, 0, false};
     return width > 0 && width <= INT32_MAX && *end == 0;
 }
 

@@ -52,20 +52,25 @@ int gob_names_parse(gob_names_object *self)
     return result;
 }
 
-/* Whether a type has this attribute; special methods are looked up there. */
-static bool type_has(PyObject *object, const char *name)
+/* Whether a type has this attribute; special methods are looked up there. -1 on error. */
+static int type_has(PyObject *object, const char *name)
 {
-    return PyObject_HasAttrString((PyObject *)Py_TYPE(object), name);
+    PyObject *found = PyObject_GetAttrString((PyObject *)Py_TYPE(object), name);
+    if (found == NULL && PyErr_ExceptionMatches(PyExc_AttributeError)) {
+        PyErr_Clear();
+        return 0;
+    }
+    Py_XDECREF(found);
+    return found == NULL ? -1 : 1;
 }
 
-/* Whether numpy keeps the values, so that a way over Arrow would be a detour; -1 on error. */
+/* Whether numpy keeps the values of an object with __array__, so that a way over Arrow would be a
+ * detour; -1 on error. */
 static int is_kept_by_numpy(PyObject *values)
 {
-    if (PyArray_Check(values)) {
-        return 1;
-    }
-    if (!type_has(values, "__array__") || !type_has(values, "dtype")) {
-        return 0;
+    int has_dtype = type_has(values, "dtype");
+    if (has_dtype <= 0) {
+        return has_dtype;
     }
     PyObject *dtype = PyObject_GetAttrString(values, "dtype");
     int result = dtype == NULL ? -1 : PyArray_DescrCheck(dtype);
@@ -73,24 +78,30 @@ static int is_kept_by_numpy(PyObject *values)
     return result;
 }
 
+/* Whether an array has masked entries; -1 on error. */
+static int is_masked(PyObject *array)
+{
+    int has_mask = PyArray_CheckExact(array) ? 0 : type_has(array, "mask");
+    if (has_mask <= 0) {
+        return has_mask;
+    }
+    PyObject *mask = PyObject_GetAttrString(array, "mask");
+    PyObject *any = mask == NULL ? NULL : PyObject_CallMethod(mask, "any", NULL);
+    int masked = any == NULL ? -1 : PyObject_IsTrue(any);
+    Py_XDECREF(mask);
+    Py_XDECREF(any);
+    return masked;
+}
+
 /* An array of numpy's own type, without masked entries. */
 static PyObject *as_array(PyObject *values)
 {
-    if (PyArray_Check(values) && PyObject_HasAttrString(values, "mask")) {
-        PyObject *mask = PyObject_GetAttrString(values, "mask");
-        PyObject *any = mask == NULL ? NULL : PyObject_CallMethod(mask, "any", NULL);
-        int masked = any == NULL ? -1 : PyObject_IsTrue(any);
-        Py_XDECREF(mask);
-        Py_XDECREF(any);
-        if (masked > 0) {
-            PyErr_SetString(PyExc_ValueError, "masked entries have no value; leave them out, as "
-                                              ".compressed() does");
-        }
-        if (masked != 0) {
-            return NULL;
-        }
+    int masked = PyArray_Check(values) ? is_masked(values) : 0;
+    if (masked > 0) {
+        PyErr_SetString(PyExc_ValueError,
+                        "masked entries have no value; leave them out, as .compressed() does");
     }
-    return PyArray_FROM_OF(values, NPY_ARRAY_ENSUREARRAY);
+    return masked == 0 ? PyArray_FROM_OF(values, NPY_ARRAY_ENSUREARRAY) : NULL;
 }
 
 static int from_numpy(gob_names_object *self, PyObject *values)
@@ -104,16 +115,41 @@ static int from_numpy(gob_names_object *self, PyObject *values)
     return result;
 }
 
-/* 1 where pandas has Arrow's method but, without pyarrow, can't follow it. */
+/* 1 where the object is no exporter, or where pandas has the method but, without pyarrow, can't
+ * follow it. */
 static int from_arrow(gob_names_object *self, PyObject *values)
 {
-    int result = gob_names_from_arrow(self, values);
+    int stream = type_has(values, "__arrow_c_stream__");
+    int pair = stream == 0 ? type_has(values, "__arrow_c_array__") : 0;
+    if (stream < 0 || pair < 0) {
+        return -1;
+    }
+    if (stream == 0 && pair == 0) {
+        return 1;
+    }
+    int result = stream ? gob_names_from_stream(self, values) : gob_names_from_pair(self, values);
     if (result < 0 && PyErr_ExceptionMatches(PyExc_ImportError)) {
         PyErr_Clear();
         gob_names_forget(self);
         return 1;
     }
     return result;
+}
+
+static int fill_from_others(gob_names_object *self, PyObject *values)
+{
+    int array = type_has(values, "__array__");
+    int numpy = array > 0 ? is_kept_by_numpy(values) : array;
+    if (numpy == 0) {
+        int result = from_arrow(self, values);
+        if (result <= 0) {
+            return result;
+        }
+    }
+    if (numpy < 0) {
+        return -1;
+    }
+    return array ? from_numpy(self, values) : gob_names_from_objects(self, values);
 }
 
 static int fill(gob_names_object *self, PyObject *values, const gob_module_state *state)
@@ -124,24 +160,15 @@ static int fill(gob_names_object *self, PyObject *values, const gob_module_state
                      Py_TYPE(values)->tp_name);
         return -1;
     }
-    if (PyObject_TypeCheck(values, state->sortedset_type)) {
-        return gob_names_from_objects(self, values);
-    }
-    int numpy = is_kept_by_numpy(values);
-    if (numpy < 0) {
-        return -1;
-    }
-    if (numpy == 0 &&
-        (type_has(values, "__arrow_c_stream__") || type_has(values, "__arrow_c_array__"))) {
-        int result = from_arrow(self, values);
-        if (result <= 0) {
-            return result;
-        }
-    }
-    if (type_has(values, "__array__") || PyMemoryView_Check(values)) {
+    if (PyArray_Check(values) || PyMemoryView_Check(values)) {
         return from_numpy(self, values);
     }
-    return gob_names_from_objects(self, values);
+    /* A set would give pairs, or a table, where it can be asked for arrays. */
+    if (PyList_CheckExact(values) || PyTuple_CheckExact(values) ||
+        PyObject_TypeCheck(values, state->sortedset_type)) {
+        return gob_names_from_objects(self, values);
+    }
+    return fill_from_others(self, values);
 }
 
 PyDoc_STRVAR(names_doc, "names(values, kind, /)\n--\n\n"

@@ -10,6 +10,7 @@ import sysconfig
 import tarfile
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 ROOT = Path(__file__).parents[2]
@@ -113,6 +114,7 @@ def test_source_archive_stands_alone(tmp_path: Path) -> None:
 
     assert sources(unpacked) == sources(ROOT)
     folders = ["csrc/core", "csrc/simd", "csrc/py", sysconfig.get_path("include")]
+    folders.append(np.get_include())
     checked = subprocess.run(
         [
             os.environ.get("CC", "cc"),

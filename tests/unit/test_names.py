@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import gc
 import subprocess
 import sys
@@ -468,6 +469,126 @@ def test_a_stream_can_not_be_read_twice() -> None:
     assert len(_core.names(Exporter(capsule), "str")) == 0
 
 
+class ArrowSchema(ctypes.Structure):
+    _fields_ = [
+        *((name, ctypes.c_char_p) for name in ("format", "name", "metadata")),
+        *((name, ctypes.c_int64) for name in ("flags", "child_count")),
+        *((name, ctypes.c_void_p) for name in ("children", "dictionary", "release", "private")),
+    ]
+
+
+class ArrowArray(ctypes.Structure):
+    _fields_ = [
+        *((name, ctypes.c_int64) for name in ("length", "null_count", "offset", "buffer_count")),
+        ("child_count", ctypes.c_int64),
+        ("buffers", ctypes.POINTER(ctypes.c_char_p)),
+        *((name, ctypes.c_void_p) for name in ("children", "dictionary", "release", "private")),
+    ]
+
+
+RELEASE = ctypes.CFUNCTYPE(None, ctypes.POINTER(ArrowArray))
+
+
+def capsule(struct: ctypes.Structure, name: bytes) -> Any:
+    new = ctypes.pythonapi.PyCapsule_New
+    new.restype = ctypes.py_object
+    new.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+    return new(ctypes.addressof(struct), name, None)
+
+
+class Foreign:
+    """One array with whatever its fields are told to be; it counts how often it is released."""
+
+    def __init__(self, form: bytes, *buffers: bytes | None, **fields: int) -> None:
+        self.releases = 0
+        self.schema = ArrowSchema(format=form)
+        self.buffers = (ctypes.c_char_p * len(buffers))(*buffers)
+        self.release = RELEASE(self.count_release)
+        self.array = ArrowArray(
+            **{"length": 1, "buffer_count": len(buffers), **fields},
+            buffers=ctypes.cast(self.buffers, ctypes.POINTER(ctypes.c_char_p)),
+            release=ctypes.cast(self.release, ctypes.c_void_p),
+        )
+
+    def count_release(self, array: Any) -> None:
+        self.releases += 1
+        array.contents.release = None
+
+    def __arrow_c_array__(self, requested_schema: object = None) -> Any:
+        return capsule(self.schema, b"arrow_schema"), capsule(self.array, b"arrow_array")
+
+
+def test_an_array_is_taken_over_and_released_once() -> None:
+    foreign = Foreign(b"u", None, ints(0, 2), b"ab")
+    column = _core.names(foreign, "str")
+    with pytest.raises(ValueError, match="taken before"):
+        _core.names(foreign, "str")
+    assert foreign.releases == 0
+    assert list(column) == ["ab"]
+    del column
+    assert foreign.releases == 1
+
+
+@pytest.mark.parametrize(
+    ("form", "buffers", "fields"),
+    [
+        (b"u", (None, ints(0, 2), None), {}),
+        (b"u", (None, None, b"ab"), {}),
+        (b"u", (None, ints(0, 2)), {}),
+        (b"u", (None, ints(0, 2), b"ab", b""), {}),
+        (b"u", (), {}),
+        (b"u", (None, ints(0, 2), b"ab"), {"length": -1}),
+        (b"u", (None, ints(0, 2), b"ab"), {"offset": -1}),
+        (b"u", (None, ints(0, 2), b"ab"), {"length": 2**63 - 1}),
+        (b"u", (None, ints(0, 2), b"ab"), {"offset": 2**62, "length": 2**62}),
+        (b"vu", (None, ints(0, 0, 0, 0)), {}),
+        (b"vu", (None, None, b""), {}),
+    ],
+)
+def test_impossible_arrays_are_refused(
+    form: bytes, buffers: tuple[bytes | None, ...], fields: dict[str, int]
+) -> None:
+    foreign = Foreign(form, *buffers, **fields)
+    with pytest.raises(ValueError, match="damaged"):
+        _core.names(foreign, "str")
+    assert foreign.releases == 1
+
+
+@pytest.mark.parametrize("nulls", [-1, 1])
+def test_nulls_that_are_not_counted_are_found(nulls: int) -> None:
+    rows = ints(0, 1, 2, 3)
+    for valid, missing in ((b"\x02", False), (b"\x05", True)):
+        foreign = Foreign(b"u", valid, rows, b"abc", offset=1, null_count=nulls)
+        if missing:
+            with pytest.raises(ValueError, match="nulls"):
+                _core.names(foreign, "str")
+        else:
+            assert list(_core.names(foreign, "str")) == ["b"]
+
+
+@pytest.mark.parametrize("form", [b"", b"x", b"w:", b"w:0", b"w:-1", b"w:16x", b"+s", b"tdD"])
+def test_other_arrow_types_are_refused(form: bytes) -> None:
+    foreign = Foreign(form, None, bytes(32))
+    for kind in ("str", "bytes", "uuid"):
+        with pytest.raises(TypeError, match="of type"):
+            _core.names(foreign, kind)
+    assert foreign.releases == 0
+
+
+class WithoutArrow:
+    """A Series of pandas where pyarrow is not installed."""
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> Any:
+        raise ImportError("pyarrow is required")
+
+    def __array__(self, dtype: object = None, copy: object = None) -> Any:
+        return np.array(["a", "é"], object)
+
+
+def test_pandas_is_read_by_numpy_where_there_is_no_arrow() -> None:
+    assert plain(WithoutArrow(), "str") == ["a", "é"]
+
+
 class Shrinking(list[Any]):
     def __iter__(self) -> Any:
         for item in self[:]:
@@ -594,4 +715,42 @@ assert grown < 400_000, f"the process grew by {grown} bytes"
 
 def test_columns_leave_nothing_behind() -> None:
     done = subprocess.run([sys.executable, "-c", LEAK], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+FAILING = r"""
+import uuid
+import numpy as np, pyarrow as pa
+from _testcapi import remove_mem_hooks, set_nomemory
+from goblin import _core
+
+texts = ["a" * 20, "é" * 30, "b"]
+ids = [uuid.UUID(int=5 << 80), str(uuid.UUID(int=6)), uuid.UUID(int=1).urn]
+inputs = [
+    ("str", texts), ("str", np.array(texts)), ("str", np.array(texts, "T")), ("uuid", ids),
+    ("uuid", np.array(ids[1:])), ("bytes", [b"a", bytearray(b"x")]),
+    ("bytes", np.array([b"a", b"b"])[::-1]), ("str", pa.chunked_array([texts, texts])),
+    ("str", pa.array(texts)), ("str", pa.array(texts).dictionary_encode()),
+]
+for kind, values in inputs:
+    column = _core.names(values, kind)
+    expected = list(column)
+    calls = [lambda: _core.names(values, kind), lambda: column[0], column.to_array]
+    for call in calls:
+        for n in range(40):
+            set_nomemory(n, n + 1)
+            try:
+                result = call()
+            except MemoryError:
+                result = None
+            finally:
+                remove_mem_hooks()
+        assert result is not None
+        assert list(column) == list(_core.names(values, kind)) == expected
+"""
+
+
+def test_every_failed_allocation_is_a_memory_error() -> None:
+    pytest.importorskip("_testcapi", reason="this Python came without its test modules")
+    done = subprocess.run([sys.executable, "-c", FAILING], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
