@@ -5,6 +5,7 @@ from __future__ import annotations
 from ._core import build_info
 from ._results import Changes, Digest, MemoryReport, Page
 from ._rows import Rows
+from ._setops import difference, intersection, intersection_card, union
 from ._sortedset import SortedSet
 from .errors import GoblinError, PrecisionWarning, TraceError
 
@@ -22,6 +23,10 @@ __all__ = [
     "TraceError",
     "ZSet",
     "build_info",
+    "difference",
+    "intersection",
+    "intersection_card",
+    "union",
 ]
 
 ZSet = SortedSet

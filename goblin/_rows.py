@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Iterator, Sequence
 from typing import Any, Generic, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
+from . import _convert
+
 M = TypeVar("M")
 
 _SHOWN = 10
 
 
+def _text(member: object) -> str:
+    """A member in a cell: as it is, unless it would break the table."""
+    plain = str(member)
+    return plain if plain.isprintable() and not isinstance(member, bytes) else repr(member)
+
+
 class Rows(Generic[M]):
     """Rows of a sorted set, in the order that was asked for.
 
-    `members` (the set's own integer dtype), `scores` (its float dtype) and `ranks` (int64, counted
+    `members` (integers of the set's own dtype, StringDType for str, objects for bytes, V16 for
+    UUIDs), `scores` (its float dtype) and `ranks` (int64, counted
     from the lowest score) are arrays of shape (len,). Iteration gives (member, score) pairs, `[i]`
     one pair in O(1), a slice other Rows over the same arrays. IndexError outside.
 
@@ -46,10 +56,11 @@ class Rows(Generic[M]):
         if isinstance(index, slice):
             return Rows(self.members[index], self.scores[index], self.ranks[index])
         place = range(len(self))[index]
-        return self.members[place].item(), self.scores[place].item()
+        (member,) = _convert.objects(self.members[place : place + 1])
+        return member, self.scores[place].item()
 
     def __iter__(self) -> Iterator[tuple[M, float]]:
-        return zip(self.members.tolist(), self.scores.tolist(), strict=True)
+        return zip(_convert.objects(self.members), self.scores.tolist(), strict=True)
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, Rows):
@@ -90,7 +101,8 @@ class Rows(Generic[M]):
         """
         if copy is False:
             raise ValueError("members and scores are two arrays, so one has to be a copy")
-        rows = np.empty(len(self), [("member", self.members.dtype), ("score", self.scores.dtype)])
+        kind = object if self.members.dtype.kind == "T" else self.members.dtype
+        rows = np.empty(len(self), [("member", kind), ("score", self.scores.dtype)])
         rows["member"], rows["score"] = self.members, self.scores
         return rows if dtype is None else rows.astype(dtype)
 
@@ -98,8 +110,8 @@ class Rows(Generic[M]):
         """Head and first rows as text, with a last row that says how many more there are."""
         yield "rank", "member", "score"
         head = self[:_SHOWN]
-        for row in zip(head.ranks, head.members, head.scores, strict=True):
-            yield str(row[0]), str(row[1]), str(row[2])
+        for rank, (member, score) in zip(head.ranks, head, strict=True):
+            yield str(rank), _text(member), str(score)
         if len(self) > _SHOWN:
             yield "...", f"{len(self) - _SHOWN} more", "..."
 
@@ -113,7 +125,9 @@ class Rows(Generic[M]):
         return "\n".join((f"Rows({len(self)})", *lines))
 
     def _repr_html_(self) -> str:
-        """The table for a notebook; every cell is a number or our own text."""
+        """The table for a notebook."""
         head, *body = self._shown()
-        rows = [f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in body]
+        rows = [
+            f"<tr>{''.join(f'<td>{html.escape(cell)}</td>' for cell in row)}</tr>" for row in body
+        ]
         return f"<table><tr>{''.join(f'<th>{c}</th>' for c in head)}</tr>{''.join(rows)}</table>"

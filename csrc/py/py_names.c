@@ -372,5 +372,7 @@ int gob_add_names(PyObject *module)
         return -1;
     }
     state->names_type = (PyTypeObject *)PyType_FromModuleAndSpec(module, &spec, NULL);
-    return state->names_type == NULL ? -1 : PyModule_AddFunctions(module, functions);
+    return state->names_type == NULL || PyModule_AddType(module, state->names_type) < 0
+               ? -1
+               : PyModule_AddFunctions(module, functions);
 }
