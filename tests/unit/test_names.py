@@ -219,6 +219,14 @@ def test_text_that_python_can_not_encode(characters: list[str]) -> None:
             assert plain(values, "str") == [values[0]]
 
 
+@pytest.mark.parametrize("dtype", ["<u4", ">u4"])
+def test_arrays_of_text_that_hold_no_code_point(dtype: str) -> None:
+    for number in (0x110000, 2**32 - 1):
+        array = np.array([65, number], dtype).view(dtype.replace("u4", "U1"))
+        with pytest.raises(ValueError, match="code point"):
+            _core.names(array, "str")
+
+
 def arrow_of(values: list[bytes], width: str) -> pa.Array:
     return pa.array(values, width).view(width.replace("binary", "string"))
 
