@@ -111,8 +111,9 @@ def kind_of(values: Any) -> str:
     """The kind that a set of these members has unless told: by dtype, else by the first of them."""
     if isinstance(values, np.ndarray) and values.dtype.kind != "O":
         if values.dtype.kind in "iu":
-            two = values.ndim == 2
-            return "uuid" if two else "int32" if values.dtype == np.int32 else "int64"
+            if values.dtype == np.uint8 and values.ndim == 2:
+                return "uuid"
+            return "int32" if values.dtype == np.int32 else "int64"
         return {"S": "bytes", "V": "uuid"}.get(values.dtype.kind, "str")
     if hasattr(values, "to_pylist"):
         name = str(values.type)

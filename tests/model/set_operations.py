@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from model.kinds import array_of, listed
 from model.kinds import kind_of as kind_of_members
-from model.kinds import listed
 from model.sorted_set import ModelSortedSet, combination, not_negative, zero_for_nan
 
 
@@ -73,9 +73,9 @@ def intersection_card(sets: Iterable[Any], limit: int = 0) -> int:
 class ModelBoardRows:
     """Rows of several boards, one board after the other."""
 
-    def __init__(self, tops: dict[Any, Any]) -> None:
+    def __init__(self, tops: dict[Any, Any], kind: str) -> None:
         self.groups = [group for group, rows in tops.items() for _ in range(len(rows))]
-        self.members = [member for rows in tops.values() for member, _ in rows]
+        self.members = array_of([member for rows in tops.values() for member, _ in rows], kind)
         self.scores = [score for rows in tops.values() for _, score in rows]
         self.ranks = [rank for rows in tops.values() for rank in rows.ranks.tolist()]
 
@@ -86,8 +86,9 @@ class ModelBoardRows:
 class ModelBoards(Mapping[Any, ModelSortedSet]):
     """A set of increments for each group; groups in ascending order."""
 
-    def __init__(self, boards: dict[Any, ModelSortedSet]) -> None:
+    def __init__(self, boards: dict[Any, ModelSortedSet], kind: str) -> None:
         self._boards = boards
+        self._kind = kind
 
     @classmethod
     def from_arrays(cls, groups: Any, members: Any, by: Any) -> ModelBoards:
@@ -101,7 +102,7 @@ class ModelBoards(Mapping[Any, ModelSortedSet]):
         boards = {group: ModelSortedSet(member=kind) for group in sorted(set(groups))}
         for group, member, step in zip(groups, members, steps, strict=True):
             boards[group].increment(member, step)
-        return cls(boards)
+        return cls(boards, kind)
 
     def __getitem__(self, group: Any) -> ModelSortedSet:
         return self._boards[group]
@@ -113,4 +114,4 @@ class ModelBoards(Mapping[Any, ModelSortedSet]):
         return len(self._boards)
 
     def top(self, n: int = 10) -> ModelBoardRows:
-        return ModelBoardRows({group: z.top(n) for group, z in self._boards.items()})
+        return ModelBoardRows({g: z.top(n) for g, z in self._boards.items()}, self._kind)
