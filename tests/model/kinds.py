@@ -57,7 +57,7 @@ def _integer(value: Any, kind: str, any_width: bool) -> int:
 def listed(values: Any, kind: str) -> Iterable[Any]:
     """What a bulk call takes for many members, as an iterable of them."""
     if isinstance(values, TEXT):
-        raise TypeError("members are wanted, not one text")
+        raise TypeError("members are wanted, not one text; put it into a list")
     if isinstance(values, np.ndarray):
         return _from_array(values, kind)
     if hasattr(values, "to_pylist"):
@@ -66,10 +66,13 @@ def listed(values: Any, kind: str) -> Iterable[Any]:
 
 
 def _from_array(array: np.ndarray, kind: str) -> list[Any]:
+    if np.ma.is_masked(array):
+        raise ValueError("a masked entry is no member")
     if kind == "uuid" and array.dtype == np.uint8 and array.ndim == 2 and array.shape[1] == 16:
         return [UUID(bytes=row.tobytes()) for row in array]
     if array.dtype.kind not in DTYPES[KINDS[kind]]:
-        raise TypeError(f"members of kind {kind} can't be {array.dtype}")
+        hint = "; S cuts trailing NULs off UUIDs, V16 does not" if kind == "uuid" else ""
+        raise TypeError(f"members of kind {kind} can't be {array.dtype}{hint}")
     if array.ndim != 1:
         raise ValueError("members must be one-dimensional")
     if array.dtype.kind == "V":

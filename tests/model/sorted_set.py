@@ -123,6 +123,8 @@ def kind_of(data: Any, scores: Any) -> str:
     """The kind of the members that data brings along; data is no iterator."""
     if isinstance(data, ModelSortedSet):
         return data.member_dtype
+    if isinstance(data, ModelRows):
+        return kind_of_members(data.members)
     if scores is None and data is not None and not isinstance(data, Mapping):
         data = [member for member, _ in itertools.islice(data, 1)]
     return kind_of_members(data)
