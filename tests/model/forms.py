@@ -46,6 +46,7 @@ def _chunked(array: pa.Array) -> pa.ChunkedArray:
 def _arrow(*types: pa.DataType) -> dict[str, Form]:
     forms: dict[str, Form] = {f"arrow {t}": lambda ms, t=t: pa.array(ms, t) for t in types}
     forms["arrow sliced"] = lambda ms: _sliced(pa.array(ms, types[0]))
+    forms["arrow dictionary"] = lambda ms: pa.array(ms, types[0]).dictionary_encode()
     forms["arrow chunked"] = lambda ms: _chunked(pa.array(ms, types[-1]))
     return forms
 
@@ -101,6 +102,9 @@ BYTES: dict[str, Form] = {
 }
 UUIDS: dict[str, Form] = {
     "texts": _uuid_texts,
+    "U texts": lambda ms: np.array(list(map(str, ms)), dtype="U36"),
+    "StringDType texts": lambda ms: np.array(list(map(str, ms)), dtype=STRINGS),
+    "arrow texts": lambda ms: pa.array(list(map(str, ms)), pa.string()),
     "V16": lambda ms: array_of(ms, "uuid"),
     "V16 strided": lambda ms: _strided(array_of(ms, "uuid")),
     "V16 read-only": lambda ms: _read_only(array_of(ms, "uuid")),
@@ -127,7 +131,7 @@ def forms(layout: Layout) -> list[str]:
 
 def in_form(layout: Layout, form: str, members: list[Any]) -> Any:
     """Members in one of the forms; those whose end U and S would cut off stay a list."""
-    padded = form[0] in "US" and form[:6] != "String"
+    padded = layout.kind is not UUID and form[0] in "US" and form[:6] != "String"
     if padded and any(member[-1:] in ("\0", b"\0") for member in members):
         return members
     return FORMS[layout.kind][form](members)

@@ -20,10 +20,11 @@ TEXT = (str, bytes, bytearray)
 STRINGS = np.dtypes.StringDType()
 # Kinds of numpy dtypes and Arrow types that may hold members; "T" is StringDType.
 DTYPES = {int: "iuO", str: "UTO", bytes: "SO", UUID: "VUTO"}
+ARROW_TEXTS = ("string", "large_string", "string_view")
 ARROW = {
-    str: ("string", "large_string", "string_view"),
+    str: ARROW_TEXTS,
     bytes: ("binary", "large_binary", "binary_view", "fixed_size_binary"),
-    UUID: ("fixed_size_binary[16]", "extension<arrow.uuid>"),
+    UUID: ("fixed_size_binary[16]", "extension<arrow.uuid>", *ARROW_TEXTS),
 }
 
 
@@ -84,9 +85,14 @@ def _from_array(array: np.ndarray, kind: str) -> list[Any]:
     return array.tolist()
 
 
+def arrow_type(values: Any) -> str:
+    """The name of the type of an Arrow array; of a dictionary-encoded one, that of its values."""
+    encoded = str(values.type).startswith("dictionary")
+    return str(values.type.value_type if encoded else values.type)
+
+
 def _from_arrow(values: Any, kind: str) -> list[Any]:
-    name = str(values.type)
-    allowed = ARROW[KINDS[kind]]
+    name, allowed = arrow_type(values), ARROW[KINDS[kind]]
     if name not in allowed and name.partition("[")[0] not in allowed:
         raise TypeError(f"members of kind {kind} can't be {name}")
     if values.null_count:
@@ -119,10 +125,8 @@ def kind_of(values: Any) -> str:
             return "int32" if values.dtype == np.int32 else "int64"
         return {"S": "bytes", "V": "uuid"}.get(values.dtype.kind, "str")
     if hasattr(values, "to_pylist"):
-        name = str(values.type)
-        if name in ARROW[UUID]:
-            return "uuid"
-        return "bytes" if "binary" in name else "str"
+        name = arrow_type(values)
+        return "uuid" if "uuid" in name else "bytes" if "binary" in name else "str"
     if not isinstance(values, Iterable) or isinstance(values, TEXT):
         return "str"
     first = next(iter(values), None)
