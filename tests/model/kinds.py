@@ -16,6 +16,7 @@ import numpy as np
 
 KINDS = {"int32": int, "int64": int, "str": str, "bytes": bytes, "uuid": UUID}
 LIMITS = {"int32": (-(2**31), 2**31 - 1), "int64": (-(2**63), 2**63 - 1)}
+BYTES = bytes | bytearray | memoryview
 TEXT = (str, bytes, bytearray)
 STRINGS = np.dtypes.StringDType()
 # Kinds of numpy dtypes and Arrow types that may hold members; "T" is StringDType.
@@ -33,7 +34,7 @@ def member_of(value: Any, kind: str, *, any_width: bool = False) -> Any:
     if KINDS[kind] is int:
         return _integer(value, kind, any_width)
     if kind == "bytes":
-        if not isinstance(value, bytes | bytearray | memoryview):
+        if not isinstance(value, BYTES):
             raise TypeError(f"bytes are wanted, not {type(value).__name__}")
         return bytes(value)
     if isinstance(value, str):
@@ -132,6 +133,6 @@ def kind_of(values: Any) -> str:
     first = next(iter(values), None)
     if isinstance(first, UUID):
         return "uuid"
-    if isinstance(first, bytes | bytearray | memoryview):
+    if isinstance(first, BYTES):
         return "bytes"
     return "int64" if hasattr(type(first), "__index__") else "str"

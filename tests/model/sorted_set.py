@@ -16,10 +16,11 @@ import struct
 from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
 from typing import Any, NamedTuple
+from uuid import UUID
 
 import numpy as np
 import xxhash
-from model.kinds import KINDS, TEXT, array_of, listed, member_of
+from model.kinds import BYTES, KINDS, TEXT, array_of, listed, member_of
 from model.kinds import kind_of as kind_of_members
 
 INF = math.inf
@@ -140,6 +141,12 @@ def not_negative(number: int, name: str) -> int:
     if number < 0:
         raise ValueError(f"{name} is negative")
     return number
+
+
+def is_batches(values: Any) -> bool:
+    """Whether these are several arrays or lists of members, rather than members."""
+    first = next(iter(values), None)
+    return not isinstance(values, np.ndarray) and not isinstance(first, int | UUID | BYTES | str)
 
 
 class ModelSortedSet:
@@ -721,7 +728,9 @@ class ModelSortedSet:
     def from_counts(
         cls, values: Any, *, by: Any = 1.0, member: str | None = None, progress: Any = None
     ) -> ModelSortedSet:
-        batches = [values] if isinstance(values, np.ndarray) else list(values)
+        if not isinstance(values, np.ndarray):
+            values = list(values)
+        batches = values if is_batches(values) else [values]
         z = cls(member=member or kind_of_members(batches[0] if batches else None))
         for batch in batches:
             z.increment_many(batch, by)

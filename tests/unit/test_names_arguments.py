@@ -77,6 +77,17 @@ def test_from_counts_takes_every_form(kind: str, case: str) -> None:
     assert z.to_dict() == {layout.nth(i): 4.0 if 2 <= i < 5 else 2.0 for i in (0, 1, 5, 6, 2, 3, 4)}
 
 
+def test_from_counts_of_members(layout: Layout) -> None:
+    """A list of members is no list of batches, and tells its kind."""
+    names = layout.series(4)
+    expected = {m: 2.0 if m in names[:2] else 1.0 for m in [*names[2:], *names[:2]]}
+    counted = [names + names[:2], layout.array(names + names[:2]), [names, names[:2]]]
+    for values in (*counted, iter([names, layout.array(names[:2])])):
+        z = SortedSet.from_counts(values)
+        assert list(z.items()) == list(expected.items())
+        assert z.member_dtype == layout.member
+
+
 def test_other_iterables(make: Any, layout: Layout) -> None:
     names = layout.series(5)
     for members in (iter(names), dict.fromkeys(names), dict.fromkeys(names).keys(), (*names,)):
