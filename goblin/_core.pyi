@@ -152,4 +152,14 @@ def read_commands(
     scores: _Array,
     /,
 ) -> tuple[Any, ...]: ...
+def read_games(
+    data: bytes | bytearray | memoryview,
+    offset: int,
+    final: bool,
+    kind: int,
+    variant: bytes | None,
+    arrays: tuple[_Array, ...],
+    capacity: int,
+    /,
+) -> tuple[int, int, int, int, int, int, int, int, bool]: ...
 def integer_members(text: bytes, stops: _Array, out: _Array, /) -> bool: ...

@@ -1,11 +1,10 @@
 /* The trace scanners for Python: bytes in, results into arrays that the caller made. */
-#include "goblin_module.h"
+#include "py_traces.h"
 
 #include "gob_commands.h"
 #include "gob_history.h"
 
-/* Offset into a block, and what is left of it; false with an exception where it lies outside. */
-static int slice_block(const Py_buffer *data, Py_ssize_t offset, const char **start, size_t *length)
+int gob_slice_block(const Py_buffer *data, Py_ssize_t offset, const char **start, size_t *length)
 {
     if (offset < 0 || offset > data->len) {
         PyErr_SetString(PyExc_ValueError, "offset lies outside the block");
@@ -16,8 +15,7 @@ static int slice_block(const Py_buffer *data, Py_ssize_t offset, const char **st
     return 0;
 }
 
-/* Take a writable buffer of at least `bytes` bytes. */
-static int get_output(PyObject *object, size_t bytes, Py_buffer *view)
+int gob_get_output(PyObject *object, size_t bytes, Py_buffer *view)
 {
     if (PyObject_GetBuffer(object, view, PyBUF_WRITABLE) < 0) {
         return -1;
@@ -66,7 +64,7 @@ static int add_column(columns *self, PyObject *spec, size_t width, size_t capaci
         return -1;
     }
     Py_buffer *view = &self->views[self->count];
-    if (get_output(output, capacity * kind_bytes[kind], view) < 0) {
+    if (gob_get_output(output, capacity * kind_bytes[kind], view) < 0) {
         return -1;
     }
     self->list[self->count++] = (gob_history_column){
@@ -138,7 +136,7 @@ static PyObject *read_history(PyObject *module, PyObject *args)
     scan.capacity = (size_t)capacity;
     scan.entity.length = (size_t)entity_length;
     scan.event.length = (size_t)event_length;
-    if (slice_block(&data, offset, &start, &length) < 0 ||
+    if (gob_slice_block(&data, offset, &start, &length) < 0 ||
         add_columns(&wanted, specs, scan.width, scan.capacity) < 0) {
         goto done;
     }
@@ -184,17 +182,17 @@ static PyObject *read_commands(PyObject *module, PyObject *args)
                           &scores_object)) {
         return NULL;
     }
-    if (slice_block(&data, offset, &start, &length) < 0) {
+    if (gob_slice_block(&data, offset, &start, &length) < 0) {
         goto no_text;
     }
     size_t pairs = GOB_COMMANDS_MAX_PAIRS(length);
-    if (get_output(text_object, length, &text) < 0) {
+    if (gob_get_output(text_object, length, &text) < 0) {
         goto no_text;
     }
-    if (get_output(stops_object, (pairs + 1) * sizeof(int64_t), &stops) < 0) {
+    if (gob_get_output(stops_object, (pairs + 1) * sizeof(int64_t), &stops) < 0) {
         goto no_stops;
     }
-    if (get_output(scores_object, pairs * sizeof(double), &scores) < 0) {
+    if (gob_get_output(scores_object, pairs * sizeof(double), &scores) < 0) {
         goto no_scores;
     }
     run.text = text.buf;
@@ -244,7 +242,7 @@ static PyObject *integer_members(PyObject *module, PyObject *args)
     size_t places = (size_t)stops.len / sizeof(int64_t);
     if (places == 0 || !stops_fit(stops.buf, places, text.len)) {
         PyErr_SetString(PyExc_ValueError, "stops do not fit the text");
-    } else if (get_output(out_object, (places - 1) * sizeof(int64_t), &out) == 0) {
+    } else if (gob_get_output(out_object, (places - 1) * sizeof(int64_t), &out) == 0) {
         result = PyBool_FromLong(gob_commands_integers(text.buf, stops.buf, places - 1, out.buf));
         PyBuffer_Release(&out);
     }

@@ -24,7 +24,7 @@ LAYERS = [
     {"digest"},
 ]
 # Scanners of trace text: they know nothing of the containers.
-SCANNERS = {"history", "commands"}
+SCANNERS = {"history", "commands", "pgn"}
 SCANNERS_MAY_INCLUDE = {"compiler", "status", "text"}
 
 FILES = sorted(CSRC.rglob("*.[ch]"))
