@@ -435,7 +435,7 @@ def test_plain_text_one_byte_at_a_time() -> None:
 
 def test_reads_that_end_exactly_on_a_stream_end(monkeypatch: pytest.MonkeyPatch) -> None:
     first = bz2.compress(edits(1, 2))
-    monkeypatch.setattr(source, "_COMPRESSED_BLOCK", len(first) - 3)  # three bytes are the magic
+    monkeypatch.setattr(source, "_COMPRESSED_BLOCK", len(first) - 4)  # four bytes are the magic
     assert ids_of(first + bz2.compress(edits(3))) == [1, 2, 3]
     assert ids_of(first) == [1, 2]
 
