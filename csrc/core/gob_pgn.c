@@ -97,6 +97,12 @@ static bool equals(span text, const char *other, size_t length)
     return text.length == length && memcmp(text.at, other, length) == 0;
 }
 
+/* A byte-order mark can start any line, for files are joined. */
+static const char *skip_mark(const char *at, const char *stop)
+{
+    return stop - at >= 3 && memcmp(at, "\xef\xbb\xbf", 3) == 0 ? at + 3 : at;
+}
+
 /* False where the block ends before the line does. */
 static bool next_line(cursor *c, line *l)
 {
@@ -107,10 +113,7 @@ static bool next_line(cursor *c, line *l)
     l->escaped = *c->at == '%';
     l->at = c->at;
     l->stop = newline;
-    if (newline - l->at >= 3 && memcmp(l->at, "\xef\xbb\xbf", 3) == 0) {
-        l->at += 3;
-    }
-    l->at = skip_blanks(l->at, newline);
+    l->at = skip_blanks(skip_mark(l->at, newline), newline);
     c->at = newline + 1;
     c->lines++;
     return true;
@@ -304,6 +307,8 @@ static bool ends_in_result(const char *at, const char *stop)
             at++;
         } else if (*at == ';' || (*at == '%' && at[-1] == '\n')) {
             at = find(at, stop, '\n');
+        } else if (*at == '\n') {
+            at = skip_mark(at + 1, stop);
         } else if (is_blank(*at)) {
             at++;
         } else {
@@ -328,11 +333,15 @@ static outcome read_header(game *g, cursor *c)
         if (l.escaped || l.at == l.stop || *l.at == ';') {
             continue;
         }
+        if (state == NOTHING && !starts_game(&l)) {
+            *c = before;
+            return FAULTY;
+        }
         span name = tag_name(l.at, l.stop);
         bool event = is_event(name);
-        if ((name.at == NULL && state == NOTHING) || (event && g->values[EVENT].at != NULL)) {
+        if (event && g->values[EVENT].at != NULL) {
             *c = before;
-            return state == NOTHING ? FAULTY : NEXT_GAME;
+            return NEXT_GAME;
         }
         state = INCOMPLETE;
         if (event) {

@@ -179,6 +179,11 @@ class GameReader(Reader[GameBatch]):
         self._text_bytes = self._player_bytes = np.empty(0, np.uint8)
         super().__init__(paths, progress)
 
+    def _complete(self, block: bytes) -> bytes:
+        # A newline ends last moves; a cut tag must not count among those of the game before it.
+        tail = block[block.rfind(b"\n") + 1 :]
+        return block if tail.startswith(b"[") and b"]" not in tail else block + b"\n"
+
     def _read_block(self, block: bytes, at: int) -> tuple[int, int, GameBatch | None, str | None]:
         if len(self._text_bytes) < len(block):
             self._text_bytes = np.empty(len(block), np.uint8)
