@@ -1,6 +1,8 @@
 /* The trace scanners for Python: bytes in, results into arrays that the caller made. */
 #include "py_traces.h"
 
+#include "py_names.h"
+
 #include "gob_commands.h"
 #include "gob_history.h"
 
@@ -251,10 +253,62 @@ static PyObject *integer_members(PyObject *module, PyObject *args)
     return result;
 }
 
+/* Fill an array of texts with every step-th of the pieces between the stops. */
+static int write_pieces(PyObject *array, size_t count, const char *text, const int64_t *stops,
+                        size_t step)
+{
+    gob_name rows[256];
+    size_t room = sizeof rows / sizeof rows[0];
+    for (size_t from = 0, n; from < count; from += n) {
+        n = count - from < room ? count - from : room;
+        for (size_t i = 0; i < n; i++) {
+            const int64_t *piece = stops + (from + i) * step;
+            rows[i] = (gob_name){(const uint8_t *)text + piece[0], (size_t)(piece[1] - piece[0])};
+        }
+        if (gob_names_write(array, GOB_STR, from, rows, n) < 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+PyDoc_STRVAR(text_column_doc,
+             "text_column(text, stops, first, step, /)\n--\n\n"
+             "A StringDType array of the pieces first, first + step, ... that lie\n"
+             "between two stops each; text must be UTF-8.");
+
+static PyObject *text_column(PyObject *module, PyObject *args)
+{
+    Py_buffer text, stops;
+    Py_ssize_t first, step;
+    PyObject *array = NULL;
+
+    (void)module;
+    if (!PyArg_ParseTuple(args, "y*y*nn:text_column", &text, &stops, &first, &step)) {
+        return NULL;
+    }
+    size_t places = (size_t)stops.len / sizeof(int64_t);
+    if (first < 0 || step < 1 || places == 0 || !stops_fit(stops.buf, places, text.len)) {
+        PyErr_SetString(PyExc_ValueError, "stops do not fit the text");
+    } else {
+        size_t left = places - 1 > (size_t)first ? places - 1 - (size_t)first : 0;
+        size_t count = (left + (size_t)step - 1) / (size_t)step;
+        array = gob_names_array(GOB_STR, count);
+        if (array != NULL &&
+            write_pieces(array, count, text.buf, (int64_t *)stops.buf + first, (size_t)step) < 0) {
+            Py_CLEAR(array);
+        }
+    }
+    PyBuffer_Release(&stops);
+    PyBuffer_Release(&text);
+    return array;
+}
+
 static PyMethodDef functions[] = {
     {"read_history", read_history, METH_VARARGS, read_history_doc},
     {"read_commands", read_commands, METH_VARARGS, read_commands_doc},
     {"integer_members", integer_members, METH_VARARGS, integer_members_doc},
+    {"text_column", text_column, METH_VARARGS, text_column_doc},
     {NULL, NULL, 0, NULL},
 };
 

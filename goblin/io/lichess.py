@@ -7,6 +7,7 @@ stream, and of each game only the tags, for the moves are nine tenths of it.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -119,7 +120,7 @@ class GameBatch(Batch):
         """Offsets, one more than players, and their names in UTF-8 as uint8, as in Arrow."""
         offsets, data = self._player_bytes
         if not data.tobytes().isascii():
-            names = [name.encode() for name in _decode(offsets[:-1], offsets[1:], data)]
+            names = [name.encode() for name in _decoded(offsets, data)]
             offsets = np.cumsum([0, *map(len, names)])
             data = np.frombuffer(b"".join(names), np.uint8)
             self._player_bytes = offsets, data
@@ -129,25 +130,22 @@ class GameBatch(Batch):
         if column == "speeds":
             return _SPEED_NAMES[self._speeds]
         if column == "players":
-            offsets, data = self._player_bytes
-            starts, stops = offsets[:-1], offsets[1:]
-        elif column in _TEXTS:
-            offsets, data = self._texts
-            place = _TEXTS.index(column)
-            starts, stops = offsets[place : -1 : len(_TEXTS)], offsets[place + 1 :: len(_TEXTS)]
-        else:
-            raise KeyError(column)
-        return np.array(_decode(starts, stops, data), dtype=np.dtypes.StringDType())
+            return _text_column(*self._player_bytes, 0, 1)
+        if column in _TEXTS:
+            return _text_column(*self._texts, _TEXTS.index(column), len(_TEXTS))
+        raise KeyError(column)
 
 
-def _decode(starts: np.ndarray, stops: np.ndarray, data: np.ndarray) -> list[str]:
-    """Texts of data, with bad UTF-8 replaced."""
+def _text_column(stops: NDArray[np.int64], data: np.ndarray, first: int, step: int) -> np.ndarray:
+    """Every step-th text of data, from the first on, with bad UTF-8 replaced."""
+    if data.tobytes().isascii():
+        return _core.text_column(data, stops, first, step)
+    return np.array(_decoded(stops, data)[first::step], dtype=np.dtypes.StringDType())
+
+
+def _decoded(stops: NDArray[np.int64], data: np.ndarray) -> list[str]:
     raw = data.tobytes()
-    places = zip(starts.tolist(), stops.tolist(), strict=True)
-    if raw.isascii():
-        text = raw.decode("ascii")
-        return [text[start:stop] for start, stop in places]
-    return [raw[start:stop].decode("utf-8", "replace") for start, stop in places]
+    return [raw[start:stop].decode("utf-8", "replace") for start, stop in pairwise(stops.tolist())]
 
 
 def _filled(stops: NDArray[np.int64], data: np.ndarray) -> tuple[NDArray[np.int64], np.ndarray]:
