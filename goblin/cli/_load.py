@@ -12,11 +12,10 @@ from collections.abc import Callable, Iterable
 from io import BufferedReader
 from typing import Any, NamedTuple, TypeVar, cast
 
-import numpy as np
-
-from .. import SortedSet, TraceError, io
+from .. import SortedSet, TraceError, _core, io
 from .._sortedset import MemberKind, ScoreKind
 from ..io._reader import Reader
+from ..io.lichess import SPEEDS
 from ..progress import track
 
 B = TypeVar("B", bound=io.Batch)
@@ -93,18 +92,26 @@ def games(files: list[str], options: Options, wanted: Ratings) -> Loaded:
     def take(batch: io.lichess.GameBatch, size: int) -> None:
         nonlocal skipped
         ratings = batch.ratings_after if wanted.after_game else batch.ratings
-        names, ratings = batch.players[:size], ratings[:size]
+        names, ratings = _names(batch, wanted.lower)[:size], ratings[:size]
         if wanted.speed != "all":
-            chosen = batch.speeds[:size] == wanted.speed
+            chosen = batch._speeds[:size] == 1 + SPEEDS.index(wanted.speed)
             names, ratings = names[chosen], ratings[chosen]
             skipped += size - len(names)
-        board.update(np.strings.lower(names) if wanted.lower else names, ratings)
+        board.update(names, ratings)
 
     _check_standard_input(files)
     reader = io.lichess.games(files, progress=False)
     events, seconds = _feed(reader, options.limit, take, lambda batch: len(batch.ratings))
     others = {"other speed": skipped} if skipped else {}
     return Loaded({_PLAYERS: board}, events - skipped, reader.skipped | others, seconds)
+
+
+def _names(batch: io.lichess.GameBatch, lower: bool) -> Any:
+    """Names of players; of upper case they have ASCII letters only."""
+    if not lower:
+        return batch.players
+    offsets, data = batch._players
+    return _core.text_column(data.tobytes().lower(), offsets, 0, 1)
 
 
 def commands(file: str, options: Options, key: bytes | None) -> Loaded:
