@@ -171,6 +171,35 @@ static void test_comments_of_random_lines(void)
     }
 }
 
+/* Random pieces of tags: game by game, from a copy of what is left, the same as in one call. */
+static void test_random_tags(void)
+{
+    static const char *const pieces[] = {"[Event \"", "[White \"", "\"]\n", "\"", "\\", "]",
+                                         "\n",        "x",         "[",     "{",  "} ", "1-0\n"};
+    uint64_t state = 1;
+    for (int round = 0; round < 20000; round++) {
+        char text[512] = "[Event \"\"]\n";
+        for (int i = 0; i < round % 40; i++) {
+            state = state * 6364136223846793005U + 1442695040888963407U;
+            strcat(text, pieces[(state >> 33) % (sizeof pieces / sizeof pieces[0])]);
+        }
+        size_t length = strlen(text);
+        results all = {.scan = {.final = true}};
+        CHECK(scan_text(&all, text, length, 64) == GOB_OK);
+        size_t games = 0;
+        size_t consumed = 0;
+        for (size_t step = 1; step != 0; consumed += step) {
+            results one = {.scan = {.final = true}};
+            CHECK(scan_text(&one, text + consumed, length - consumed, 1) == GOB_OK);
+            games += one.scan.games;
+            step = one.scan.consumed;
+            release(&one);
+        }
+        CHECK(games == all.scan.games && consumed == all.scan.consumed);
+        release(&all);
+    }
+}
+
 int main(void)
 {
     test_games();
@@ -179,5 +208,6 @@ int main(void)
     test_every_cut();
     test_what_is_no_game();
     test_comments_of_random_lines();
+    test_random_tags();
     return test_report();
 }

@@ -16,8 +16,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from streams import OneByteAtATime
 
 import goblin.io._source as source
+from goblin import _core
 from goblin.errors import TraceError
 from goblin.io import lichess
 from goblin.io.lichess import GameBatch, games
@@ -81,19 +83,6 @@ def whites_until_fault(data: bytes) -> tuple[list[str], str]:
 def only(data: bytes, **options: object) -> GameBatch:
     (batch,) = games(io.BytesIO(data), **options)
     return batch
-
-
-class OneByteAtATime(io.RawIOBase):
-    """A raw stream whose reads return a single byte."""
-
-    def __init__(self, data: bytes) -> None:
-        self._data = io.BytesIO(data)
-
-    def readable(self) -> bool:
-        return True
-
-    def read(self, size: int = -1) -> bytes:
-        return self._data.read(min(size, 1) if size >= 0 else 1)
 
 
 # Real games.
@@ -661,6 +650,47 @@ def test_games_across_blocks(monkeypatch: pytest.MonkeyPatch, block: int) -> Non
         for n in range(40)
     )
     assert whites(data) == [f"w{n}" for n in range(40)]
+
+
+# The binding, which must not trust what it is given.
+
+
+def test_arguments_of_the_scanner() -> None:
+    block = game()
+    arrays = [np.zeros(4 * len(block), np.int64) for _ in range(12)]
+
+    def read(at: int = 0, kind: int = 1, capacity: int = 2, **changed: object) -> object:
+        taken = [changed.get(f"array{i}", array) for i, array in enumerate(arrays)]
+        return _core.read_games(block, at, True, kind, None, tuple(taken), capacity)
+
+    assert read() == (len(block), 9, 1, 2, 0, 0, 0, 0, False)
+    for wrong in ({"at": -1}, {"at": len(block) + 1}, {"kind": -1}, {"kind": 3}, {"capacity": 0}):
+        with pytest.raises(ValueError, match=r"offset|kind"):
+            read(**wrong)
+    for i in range(12):
+        with pytest.raises(ValueError, match="too short"):
+            read(**{f"array{i}": np.zeros(1, np.uint8)})
+    with pytest.raises(ValueError, match="number of arrays"):
+        _core.read_games(block, 0, True, 1, None, (), 2)
+    arrays[0].flags.writeable = False
+    with pytest.raises((ValueError, BufferError)):
+        read()
+
+
+def test_text_columns() -> None:
+    stops = np.array([0, 1, 1, 3, 6])
+    assert _core.text_column(b"abcdef", stops, 0, 1).tolist() == ["a", "", "bc", "def"]
+    assert _core.text_column(b"abcdef", stops, 1, 2).tolist() == ["", "def"]
+    assert _core.text_column(b"abcdef", stops, 4, 1).tolist() == []
+    assert _core.text_column(b"", np.array([0]), 0, 3).tolist() == []
+    many = np.arange(1000)
+    assert _core.text_column(b"x" * 999, many, 0, 1).tolist() == ["x"] * 999
+    for lying in ([0, 7], [-1, 3], [3, 2], []):
+        with pytest.raises(ValueError, match="stops"):
+            _core.text_column(b"abcdef", np.array(lying, np.int64), 0, 1)
+    for first, step in ((-1, 1), (0, 0), (0, -1)):
+        with pytest.raises(ValueError, match="stops"):
+            _core.text_column(b"abcdef", stops, first, step)
 
 
 # Against a parser that is slow and obvious.
