@@ -155,4 +155,15 @@ def read_commands(
     scores: _Array,
     /,
 ) -> tuple[Any, ...]: ...
+def read_games(
+    data: bytes | bytearray | memoryview,
+    offset: int,
+    final: bool,
+    kind: int,
+    variant: bytes | None,
+    arrays: tuple[_Array, ...],
+    capacity: int,
+    /,
+) -> tuple[int, int, int, int, int, int, int, int, bool]: ...
 def integer_members(text: bytes, stops: _Array, out: _Array, /) -> bool: ...
+def text_column(text: _Array | bytes, stops: _Array, first: int, step: int, /) -> _Array: ...
