@@ -479,6 +479,17 @@ def test_minus_zero_is_zero(call: Callable[..., Any]) -> None:
     assert math.copysign(1.0, z.increment(b"m", -0.0)) == 1.0
 
 
+def test_negative_limits_are_errors(call: Callable[..., Any]) -> None:
+    z = goblin.SortedSet({b"a": 1.0, b"b": 1.0})
+    call("ZADD", "z", 1, "a", 1, "b")
+    assert call("ZRANGEBYSCORE", "z", 1, 1, "LIMIT", -1, 1) == []
+    assert call("ZRANGEBYSCORE", "z", 1, 1, "LIMIT", 1, -7) == [b"b"]
+    for read in functools.partial(z.range_by_score, 1, 1), z.range_by_lex:
+        for options in {"offset": -1}, {"limit": -7}:
+            with pytest.raises(ValueError):
+                read(**options)
+
+
 def test_numbers_are_ordered_as_numbers(call: Callable[..., Any]) -> None:
     call("ZADD", "z", 0, 9, 0, 10)
     assert call("ZRANGE", "z", 0, -1) == [b"10", b"9"]
