@@ -115,7 +115,7 @@ GOB_INLINE bool gob_members_wide(const gob_members *m)
     return m->table.member_bytes == 8;
 }
 
-/* -1, 0, 1 */
+/* Negative, 0 or positive. */
 GOB_INLINE int gob_name_compare(gob_name a, gob_name b)
 {
     size_t shorter = a.len < b.len ? a.len : b.len;
