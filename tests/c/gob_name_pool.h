@@ -5,7 +5,7 @@
 #include "gob_members.h"
 #include "gob_random.h"
 
-enum { POOL = 3000, POOL_BYTES = 1 << 20, LONGEST = 70000 };
+enum { POOL = 3000, POOL_BYTES = 1 << 20, LONGEST = 2000 };
 
 static gob_name pool[POOL];
 

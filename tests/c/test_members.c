@@ -388,6 +388,32 @@ static void test_too_large(void)
     end_test();
 }
 
+/* Lengths around those of a prefix of one byte, and beyond two; they agree in all but the last. */
+static void test_long(void)
+{
+    const size_t lengths[] = {253, 254, 255, 256, 257, 65535, 65536, 70000};
+    enum { LENGTHS = sizeof lengths / sizeof lengths[0] };
+    static uint8_t bytes[2][70000];
+    int64_t ids[2][LENGTHS];
+    begin_test(0, 8, 0);
+    for (size_t k = 0; k < 2 * LENGTHS; k++) {
+        size_t len = lengths[k / 2];
+        bytes[k % 2][len - 1] = (uint8_t)(k % 2);
+        gob_name name = {bytes[k % 2], len};
+        CHECK(gob_members_find(&m, name) == GOB_NO_ID);
+        CHECK(gob_members_add(&m, &a, name, &ids[k % 2][k / 2]) == GOB_OK);
+    }
+    CHECK(renew(GOB_FORM_I32, true, true, &ids[1][LENGTHS - 1]) == GOB_OK);
+    for (size_t k = 0; k < 2 * LENGTHS; k++) {
+        gob_name name = {bytes[k % 2], lengths[k / 2]};
+        int64_t id = gob_members_find(&m, name);
+        CHECK(id != GOB_NO_ID && same_name(gob_members_name(&m, id), name));
+    }
+    gob_name last = {bytes[1], 70000};
+    CHECK(same_name(gob_members_name(&m, ids[1][LENGTHS - 1]), last));
+    end_test();
+}
+
 /* One id condemned twice, one that got a score again, and ids that changed meanwhile. */
 static void test_condemned(size_t n)
 {
@@ -540,6 +566,7 @@ int main(void)
     test_failures(0);
     test_failures(16);
     test_too_large();
+    test_long();
     test_condemned(30);
     test_condemned(300);
     test_reach(0);
