@@ -415,6 +415,9 @@ static bool is_id(const void *context, int64_t id)
 void gob_members_drop(gob_members *m, gob_alloc *a, int64_t id)
 {
     size_t offset = offset_of(m, id);
+    if (is_free(m, offset)) {
+        return;
+    }
     gob_name name = name_at(m, offset);
     if (m->table.capacity != 0) {
         gob_table_erase(&m->table, gob_table_seek(&m->table, hash_name(m, name), is_id, &id));
@@ -475,9 +478,8 @@ void gob_members_condemn(gob_members *m, int64_t id)
 void gob_members_settle(gob_members *m, gob_alloc *a)
 {
     for (size_t i = 0; m->condemned != NULL && i < m->condemned->count; i++) {
-        /* One id may be here twice, and its record free since the first time. */
         int64_t id = m->condemned->ids[i];
-        if (gob_is_absent(gob_members_score(m, id)) && !is_free(m, offset_of(m, id))) {
+        if (gob_is_absent(gob_members_score(m, id))) {
             gob_members_drop(m, a, id);
         }
     }

@@ -59,7 +59,9 @@ bool gob_members_reach(const gob_members *m, size_t len);
  */
 gob_status gob_members_add(gob_members *m, gob_alloc *a, gob_name name, int64_t *id);
 
-/* Forgets a name at once. */
+/* Forgets a name at once; nothing where that has been done already, as an id may be condemned
+ * twice.
+ */
 void gob_members_drop(gob_members *m, gob_alloc *a, int64_t id);
 
 /* Room to condemn one more id; and a name without a score that has to stay for now. */
