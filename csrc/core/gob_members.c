@@ -670,6 +670,8 @@ bool gob_members_validate(const gob_members *m, const char **why)
     size_t at = 0;
     uint64_t records = 0;
     GOB_DEMAND(m->used <= m->capacity, "members: arena overrun");
+    GOB_DEMAND(gob_members_wide(m) || m->used / unit(m) <= UINT64_C(1) << m->narrow_bits,
+               "members: ids do not reach all records");
     for (; at < m->used; at += bytes_at(m, at)) {
         if (is_free(m, at)) {
             dead += bytes_at(m, at);

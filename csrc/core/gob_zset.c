@@ -328,7 +328,9 @@ gob_status gob_zset_put(gob_zset *z, int64_t *id, double score, double old)
 {
     gob_members *m = &z->index.members;
     if (z->index.named && !gob_members_fits(m, score)) {
-        GOB_TRY(recode(z, gob_members_form_for(m, score), gob_members_wide(m), id));
+        gob_form form = gob_members_form_for(m, score);
+        bool wide = gob_members_wide(m) || gob_members_need_wide(m, form);
+        GOB_TRY(recode(z, form, wide, id));
     }
     gob_zset_touch(z, *id);
     GOB_TRY(gob_index_put(&z->index, &z->alloc, *id, score, &old));

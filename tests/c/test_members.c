@@ -522,6 +522,9 @@ static void test_validator(void)
         CHECK(add(i, &id) == GOB_OK);
         set_score(i, id, 1.0);
     }
+    m.narrow_bits = 8;
+    CHECK_FAULT(gob_members_validate(&m, &why), why, "members: ids do not reach all records");
+    m.narrow_bits = GOB_NARROW_BITS;
     m.used -= 1;
     CHECK_FAULT(gob_members_validate(&m, &why), why, "members: records do not fill the arena");
     m.used += 1;

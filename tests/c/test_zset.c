@@ -438,7 +438,7 @@ static void test_failing_names(gob_layout layout, size_t n)
         gob_zset z;
         double sum;
         begin_names(&z, layout, n);
-        z.index.members.narrow_bits = (uint8_t)(layout.fixed != 0 ? 7 : 12);
+        z.index.members.narrow_bits = layout.fixed != 0 ? 8 : 14; /* just enough */
         CHECK(gob_zset_sync(&z) == GOB_OK);
         z.alloc.fail_at = nth;
         for (size_t i = 0; i < 24; i++) {
@@ -539,6 +539,32 @@ static void test_moving(void)
     }
 }
 
+/* Ids become wide for one more name, or for the same names with wider scores. */
+static void test_widening(void)
+{
+    gob_zset z;
+    for (int by_form = 0; by_form < 2; by_form++) {
+        begin_names(&z, *names_layout(0, 8, true), 100);
+        CHECK(gob_zset_sync(&z) == GOB_OK);
+        gob_members *m = &z.index.members;
+        uint32_t epoch = m->epoch;
+        size_t i = 100;
+        m->narrow_bits = 13;
+        for (; m->used + 600 < (1 << 13); i++) {
+            CHECK(add_name(&z, i, 1.0) == GOB_OK && !gob_members_wide(m));
+        }
+        CHECK(by_form == 0 || add_name(&z, 50, 0.5) == GOB_OK);
+        CHECK(gob_members_wide(m) == (by_form != 0));
+        for (; !gob_members_wide(m) && i < 150; i++) {
+            CHECK(add_name(&z, i, 1.0) == GOB_OK);
+        }
+        CHECK(gob_members_wide(m) && m->epoch != epoch && gob_zset_layout(&z).member_bytes == 8);
+        CHECK(names_match(&z, &names));
+        CHECK(gob_zset_sync(&z) == GOB_OK && names_in_order(&z, &names));
+        end_names(&z);
+    }
+}
+
 /* What is refused leaves no name behind, and a name that is not there is nowhere. */
 static void test_refused(void)
 {
@@ -609,6 +635,7 @@ int main(void)
     test_small_and_large(16);
     test_optimize();
     test_moving();
+    test_widening();
     test_refused();
     test_modes();
     test_bad_scores();
