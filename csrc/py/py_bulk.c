@@ -179,6 +179,9 @@ static int call_init(call *c, gob_sortedset *self, gob_verb verb, PyObject *memb
     return result;
 }
 
+/* In the order of gob_mode. */
+static const char *const modes[] = {"set", "nx", "xx", "gt", "lt", "xx_gt", "xx_lt", "sum", NULL};
+
 /* _update(members, scores, mode) -> (added, changed, total) */
 PyObject *gob_write_update(gob_sortedset *self, PyObject *args)
 {
@@ -188,7 +191,7 @@ PyObject *gob_write_update(gob_sortedset *self, PyObject *args)
         call_init(&c, self, GOB_UPDATE, members) < 0) {
         return NULL;
     }
-    int mode = gob_word(word, "mode", gob_mode_words);
+    int mode = gob_word(word, "mode", modes);
     c.mode = (gob_mode)mode;
     int result = mode < 0 ? -1 : write_scores(&c, values, Py_None);
     gob_column_release(&c.column);

@@ -35,9 +35,6 @@ const gob_module_state *gob_state_of(const gob_sortedset *self);
 /* "int32", "int64", "str", "bytes" or "uuid". */
 const char *gob_kind_name(const gob_sortedset *self);
 
-/* The words of mode=, in the order of gob_mode. */
-extern const char *const gob_mode_words[];
-
 /* Brings the order of a set that is ready up to date. 0, or -1 with MemoryError. */
 int gob_sync(gob_sortedset *self);
 
