@@ -43,6 +43,8 @@ def objects(array: NDArray[Any]) -> list[Any]:
 def kind_of(data: Any, in_pairs: bool) -> str:
     """The kind of members that data, which can be read twice, brings along; else "str"."""
     dtype = getattr(data, "dtype", None)
+    if isinstance(dtype, np.dtype) and getattr(data, "ndim", 1) == 2:
+        return "uuid"
     if isinstance(dtype, np.dtype) and dtype.kind in "iuTUSV":
         if dtype.kind in "iu":
             return "int32" if dtype == np.int32 else "int64"
@@ -65,7 +67,11 @@ def members(values: Any, kind: str) -> Members:
     """Members as int64 that fit `kind`, or as a column of names."""
     if isinstance(values, _core.Names):
         return values
-    return _integers(values, kind) if is_integer(kind) else _core.names(values, kind)
+    return _integers(values, kind) if is_integer(kind) else names(values, kind)
+
+
+def names(values: Any, kind: Any) -> _core.Names:
+    return _core.names(values, kind)
 
 
 def integers(values: Any) -> NDArray[np.int64]:
@@ -75,14 +81,14 @@ def integers(values: Any) -> NDArray[np.int64]:
 def chosen(column: Members, mask: NDArray[np.bool_], kind: str) -> Members:
     """The members where the mask is true."""
     if isinstance(column, _core.Names):
-        return column if mask.all() else _core.names(column.to_array()[mask], kind)
+        return column if mask.all() else names(column.to_array()[mask], kind)
     return column[mask]
 
 
 def distinct(values: Any, kind: str) -> Members:
     column = members(values, kind)
     if isinstance(column, _core.Names):
-        return _core.names(dict.fromkeys(column[row] for row in range(len(column))), kind)
+        return names(dict.fromkeys(column[row] for row in range(len(column))), kind)
     return np.unique(column)
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, MutableMapping
 from types import GenericAlias
-from typing import Any, ClassVar, Literal, ParamSpec, Self, TypeAlias, TypeVar, overload
+from typing import Any, ClassVar, Literal, ParamSpec, Self, TypeAlias, TypeVar, final, overload
 
 from numpy.typing import NDArray
 from typing_extensions import disjoint_base
@@ -125,12 +125,13 @@ class SortedSet(MutableMapping[_M, float]):
     def _validate(self) -> None: ...
     def _fail_at(self, n: int, /) -> None: ...
 
+@final
 class Names:
     def __len__(self) -> int: ...
     def __getitem__(self, row: int, /) -> Any: ...
     def to_array(self) -> _Array: ...
 
-def names(values: Any, kind: str, /) -> Names: ...
+def names(values: Any, kind: Literal["str", "bytes", "uuid"], /) -> Names: ...
 def increment_sets(
     sets: tuple[SortedSet[Any], ...], places: _Array, members: _Column, by: _Array | float, /
 ) -> None: ...
@@ -157,4 +158,15 @@ def read_commands(
     scores: _Array,
     /,
 ) -> tuple[Any, ...]: ...
+def read_games(
+    data: bytes | bytearray | memoryview,
+    offset: int,
+    final: bool,
+    kind: int,
+    variant: bytes | None,
+    arrays: tuple[_Array, ...],
+    capacity: int,
+    /,
+) -> tuple[int, int, int, int, int, int, int, int, bool]: ...
 def integer_members(text: bytes, stops: _Array, out: _Array, /) -> bool: ...
+def text_column(text: _Array | bytes, stops: _Array, first: int, step: int, /) -> _Array: ...

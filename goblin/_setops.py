@@ -64,11 +64,16 @@ def union(
 
 
 def _union(sets: Sequence[SortedSet[M]], weights: list[float], aggregate: str) -> SortedSet[M]:
-    joined = sets[0]._like()
+    joined = sets[0]._like("float64")  # scores are rounded once, at the end
     for one, weight in zip(sets, weights, strict=True):
         for column, scores in one._chunks():
             take_in(weight, aggregate, joined, column, scores)
-    return joined
+    if joined.score_dtype == sets[0].score_dtype:
+        return joined
+    rounded = sets[0]._like()
+    for column, scores in joined._chunks():
+        rounded._update(column, scores, "set")
+    return rounded
 
 
 def _common(

@@ -270,10 +270,10 @@ class SortedSet(_core.SortedSet[M]):
             yield members[:got], scores[:got]
             left -= got
 
-    def _like(self) -> SortedSet[M]:
-        """An empty set with the options of this one."""
+    def _like(self, score: str | None = None) -> SortedSet[M]:
+        """An empty set with the options of this one, or another kind of scores."""
         fresh: SortedSet[M] = SortedSet.__new__(SortedSet)
-        width = np.dtype(self.score_dtype).itemsize
+        width = np.dtype(score or self.score_dtype).itemsize
         fresh._configure(self.member_dtype, width, self._compress, self._merge_exponent)
         return fresh
 

@@ -29,6 +29,7 @@ int gob_add_build_info(PyObject *module);
 int gob_add_convert(PyObject *module);
 int gob_add_iterator(PyObject *module);
 int gob_add_names(PyObject *module);
+int gob_add_pgn(PyObject *module);
 int gob_add_sortedset(PyObject *module);
 int gob_add_traces(PyObject *module);
 int gob_add_uuid(PyObject *module);

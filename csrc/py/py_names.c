@@ -311,7 +311,7 @@ static int write_rows(const gob_names_object *self, PyObject *array)
     return 0;
 }
 
-PyDoc_STRVAR(to_array_doc, "to_array()\n--\n\n"
+PyDoc_STRVAR(to_array_doc, "to_array($self, /)\n--\n\n"
                            "The members as a new array: StringDType, objects (bytes), or V16.");
 
 static PyObject *names_to_array(PyObject *object, PyObject *unused)
@@ -372,7 +372,8 @@ int gob_add_names(PyObject *module)
         return -1;
     }
     state->names_type = (PyTypeObject *)PyType_FromModuleAndSpec(module, &spec, NULL);
-    return state->names_type == NULL || PyModule_AddType(module, state->names_type) < 0
-               ? -1
-               : PyModule_AddFunctions(module, functions);
+    if (state->names_type == NULL || PyModule_AddType(module, state->names_type) < 0) {
+        return -1;
+    }
+    return PyModule_AddFunctions(module, functions);
 }

@@ -27,7 +27,9 @@ static int64_t member_of(size_t id)
 static void begin_test(unsigned member_bytes, unsigned score_bytes, int64_t base, int64_t stride)
 {
     gob_alloc_init(&a);
-    gob_index_init(&ix, member_bytes, score_bytes, (uint64_t)base + 17);
+    gob_layout layout = {.member_bytes = (uint8_t)member_bytes,
+                         .score_bytes = (uint8_t)score_bytes};
+    gob_index_init(&ix, layout, (uint64_t)base + 17);
     m = (model){.base = base, .stride = stride};
     for (size_t id = 0; id < IDS; id++) {
         m.score[id] = GOB_ABSENT;

@@ -83,7 +83,7 @@ enum { SIZES = sizeof sizes / sizeof sizes[0] };
 static void test_ties(unsigned bits, uint64_t *rng)
 {
     gob_alloc a;
-    gob_layout layout = {8, 8, true};
+    gob_layout layout = {.member_bytes = 8, .score_bytes = 8, .compress = true};
     gob_alloc_init(&a);
     for (size_t k = 0; k < SIZES; k++) {
         columns c = {.n = sizes[k] < most_of(bits + 1) ? sizes[k] : most_of(bits + 1)};
@@ -103,7 +103,7 @@ static void test_ties(unsigned bits, uint64_t *rng)
 static void test_mixed(unsigned key_bits, unsigned shift, unsigned member_bits, uint64_t *rng)
 {
     gob_alloc a;
-    gob_layout layout = {8, 8, true};
+    gob_layout layout = {.member_bytes = 8, .score_bytes = 8, .compress = true};
     gob_alloc_init(&a);
     for (size_t k = 1; k < SIZES; k++) {
         size_t most = most_of(key_bits + shift);
@@ -159,7 +159,7 @@ static void test_layout(gob_layout layout, uint64_t *rng)
 static void test_smallest(void)
 {
     gob_alloc a;
-    gob_layout layout = {8, 8, true};
+    gob_layout layout = {.member_bytes = 8, .score_bytes = 8, .compress = true};
     columns c = {.n = GOB_BLOCK_MAX};
     gob_alloc_init(&a);
     for (size_t i = 0; i < c.n; i++) {
@@ -185,7 +185,9 @@ int main(void)
         }
     }
     for (unsigned kind = 0; kind < 8; kind++) {
-        gob_layout layout = {(kind & 1) != 0 ? 8 : 4, (kind & 2) != 0 ? 8 : 4, (kind & 4) != 0};
+        gob_layout layout = {.member_bytes = (kind & 1) != 0 ? 8 : 4,
+                             .score_bytes = (kind & 2) != 0 ? 8 : 4,
+                             .compress = (kind & 4) != 0};
         test_layout(layout, &rng);
     }
     test_smallest();

@@ -29,7 +29,7 @@ static void check_build(gob_layout layout)
     const char *why = NULL;
     gob_order o;
     size_t live = a.live;
-    gob_order_init(&o, layout);
+    gob_order_init(&o, layout, NULL);
     CHECK(gob_build(&o, &a, &ix) == GOB_OK);
     CHECK(gob_order_validate(&o, &why));
     bool same = o.count == count;
@@ -55,7 +55,7 @@ static void put(int64_t member, double score)
 static void begin_test(gob_layout layout)
 {
     gob_alloc_init(&a);
-    gob_index_init(&ix, layout.member_bytes, layout.score_bytes, 5);
+    gob_index_init(&ix, layout, 5);
 }
 
 static void end_test(void)
@@ -171,7 +171,7 @@ static void test_failures(gob_layout layout, bool large)
     gob_status status = GOB_NOMEM;
     for (uint64_t nth = 1; status != GOB_OK; nth += large ? 1 + nth : 1) {
         gob_order o;
-        gob_order_init(&o, layout);
+        gob_order_init(&o, layout, NULL);
         a.fail_at = nth;
         status = gob_build(&o, &a, &ix);
         failures += status != GOB_OK;
@@ -187,9 +187,9 @@ static void test_failures(gob_layout layout, bool large)
 
 int main(void)
 {
-    const gob_layout narrow = {4, 4, true};
-    const gob_layout wide = {8, 8, true};
-    const gob_layout plain = {8, 8, false};
+    const gob_layout narrow = {.member_bytes = 4, .score_bytes = 4, .compress = true};
+    const gob_layout wide = {.member_bytes = 8, .score_bytes = 8, .compress = true};
+    const gob_layout plain = {.member_bytes = 8, .score_bytes = 8, .compress = false};
     for (shape s = 0; s < SHAPES; s++) {
         test_table_only(wide, s, INT64_C(1) << (s == ALL_EQUAL ? 44 : 20), 300000);
     }

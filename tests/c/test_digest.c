@@ -29,7 +29,7 @@ static void fill(gob_zset *z, gob_zset *other, size_t n, uint64_t *rng)
         int64_t member = (int64_t)i * (i % 2 == 0 ? 1 : -700001);
         entries[i] = gob_zset_entry(member, random_score(rng));
         double score = gob_key_score(entries[i].key);
-        CHECK(gob_zset_add(z, member, score, GOB_SET, &changes) == GOB_OK);
+        CHECK(gob_zset_add(z, &(gob_member){.id = member}, score, GOB_SET, &changes) == GOB_OK);
     }
     gob_sort_entries(entries, scratch, n);
     content.count = n;
@@ -38,7 +38,7 @@ static void fill(gob_zset *z, gob_zset *other, size_t n, uint64_t *rng)
         double score = gob_key_score(entries[i].key);
         memcpy(content.bytes[i], &member, 8); /* little-endian, as every machine we build for */
         memcpy(content.bytes[i] + 8, &score, 8);
-        CHECK(gob_zset_add(other, member, score, GOB_SET, &changes) == GOB_OK);
+        CHECK(gob_zset_add(other, &(gob_member){.id = member}, score, GOB_SET, &changes) == GOB_OK);
     }
 }
 
@@ -74,8 +74,8 @@ static bool is_right(gob_digest d)
 static void test_layouts(size_t n, uint64_t seed)
 {
     const size_t steps[] = {1, 100, 256, 1000, 1 << 20};
-    const gob_layout narrow = {4, 4, true};
-    const gob_layout wide = {8, 8, false};
+    const gob_layout narrow = {.member_bytes = 4, .score_bytes = 4, .compress = true};
+    const gob_layout wide = {.member_bytes = 8, .score_bytes = 8, .compress = false};
     uint64_t rng = seed;
     gob_zset z;
     gob_zset other;
@@ -88,7 +88,7 @@ static void test_layouts(size_t n, uint64_t seed)
     }
     if (n != 0) { /* one score more than it was */
         double sum;
-        CHECK(gob_zset_increment(&z, 0, 1000.0, &sum) == GOB_OK);
+        CHECK(gob_zset_increment(&z, &(gob_member){.id = 0}, 1000.0, &sum) == GOB_OK);
         CHECK(isinf(sum) || sum > 1e20 || !is_right(digest_of(&z, 1000)));
     }
     gob_zset_clear(&z);

@@ -117,7 +117,8 @@ static void test_copy(unsigned score_bytes, int64_t stride)
         gob_index copy;
         gob_alloc_init(&other);
         other.fail_at = nth;
-        gob_index_init(&copy, 8, score_bytes, 99);
+        gob_index_init(&copy, (gob_layout){.member_bytes = 8, .score_bytes = (uint8_t)score_bytes},
+                       99);
         status = gob_index_copy(&copy, &other, &ix);
         CHECK(status == GOB_OK ? matches(&copy, &other) : other.live == 0);
         gob_index_free(&copy, &other);

@@ -17,6 +17,12 @@ static bool equal(gob_entry a, gob_entry b)
     return a.key == b.key && a.member == b.member;
 }
 
+static uint64_t lower_bound(const gob_order *o, gob_entry e)
+{
+    gob_bound b = gob_bound_of(o->names, e);
+    return gob_order_lower_bound(o, &b);
+}
+
 static size_t model_lower_bound(gob_entry e)
 {
     size_t low = 0;
@@ -59,7 +65,7 @@ static void model_fill(uint64_t *rng, gob_layout layout, bool ties, size_t n)
 static gob_status build(gob_order *o, gob_alloc *a, gob_layout layout)
 {
     gob_builder b;
-    gob_order_init(o, layout);
+    gob_order_init(o, layout, NULL);
     gob_builder_init(&b, o, a);
     for (size_t i = 0; i < count; i++) {
         gob_status status = gob_builder_add(&b, entries[i]);
@@ -115,14 +121,13 @@ static bool reads_backward(const gob_order *o)
 
 static bool searches(const gob_order *o, gob_layout layout, uint64_t *rng, int n)
 {
-    bool same = gob_order_lower_bound(o, (gob_entry){0, 0}) == 0 &&
-                gob_order_lower_bound(o, (gob_entry){UINT64_MAX, UINT64_MAX}) == count;
+    bool same = lower_bound(o, (gob_entry){0, 0}) == 0 &&
+                lower_bound(o, (gob_entry){UINT64_MAX, UINT64_MAX}) == count;
     for (int i = 0; i < n && count != 0; i++) {
         size_t rank = i == 0 ? 0 : i == 1 ? count - 1 : random_below(rng, count);
         gob_entry e = random_entry(rng, layout, random_below(rng, 2) != 0);
         same = same && equal(gob_order_select(o, rank), entries[rank]) &&
-               gob_order_lower_bound(o, entries[rank]) == rank &&
-               gob_order_lower_bound(o, e) == model_lower_bound(e);
+               lower_bound(o, entries[rank]) == rank && lower_bound(o, e) == model_lower_bound(e);
     }
     return same;
 }
@@ -261,7 +266,7 @@ static void test_singles(gob_layout layout, unsigned order, size_t n)
     gob_alloc a;
     gob_order o;
     gob_alloc_init(&a);
-    gob_order_init(&o, layout);
+    gob_order_init(&o, layout, NULL);
     count = 0;
     CHECK(matches(&o, layout, &rng) && valid(&o));
     for (size_t i = 0; i < n; i++) {
@@ -275,7 +280,7 @@ static void test_singles(gob_layout layout, unsigned order, size_t n)
         gob_change change = {e, rank < count && equal(entries[rank], e)};
         CHECK(gob_order_apply(&o, &a, &change, 1) == GOB_OK);
         model_apply(&change, 1);
-        CHECK(gob_order_lower_bound(&o, e) == rank);
+        CHECK(lower_bound(&o, e) == rank);
         if (i < 600 ? i % 16 == 0 : i % 2000 == 0) {
             CHECK(matches(&o, layout, &rng) && valid(&o));
         }
@@ -310,7 +315,7 @@ static void test_levels(gob_layout layout)
     gob_alloc a;
     gob_order o;
     gob_alloc_init(&a);
-    gob_order_init(&o, layout);
+    gob_order_init(&o, layout, NULL);
     for (count = 0; count < GROWN; count += STEP) {
         for (size_t i = 0; i < STEP; i++) {
             int64_t member = (int64_t)(count + i) * 5;
@@ -341,7 +346,7 @@ static void test_ready_blocks(gob_layout layout)
     gob_builder b;
     gob_alloc_init(&a);
     model_fill(&rng, layout, true, 50000);
-    gob_order_init(&o, layout);
+    gob_order_init(&o, layout, NULL);
     gob_builder_init(&b, &o, &a);
     for (size_t i = 0; i < count;) {
         size_t n = 1 + random_below(&rng, GOB_BLOCK_MAX);
@@ -429,7 +434,7 @@ static void test_failing_first_apply(gob_layout layout)
     count = 0;
     size_t n = random_batch(batch, 20000, 0, layout, false, &rng);
     for (uint64_t nth = 1; status != GOB_OK; nth++) {
-        gob_order_init(&o, layout);
+        gob_order_init(&o, layout, NULL);
         a.fail_at = nth;
         status = gob_order_apply(&o, &a, batch, n);
         CHECK(status == GOB_OK || (status == GOB_NOMEM && a.live == 0 && o.root == NULL));
@@ -473,7 +478,7 @@ static void test_validator(void)
 {
     uint64_t rng = 7;
     const char *why;
-    gob_layout layout = {8, 8, true};
+    gob_layout layout = {.member_bytes = 8, .score_bytes = 8, .compress = true};
     gob_alloc a;
     gob_order o;
     gob_alloc_init(&a);
@@ -529,9 +534,9 @@ static void test_validator(void)
 
 int main(void)
 {
-    const gob_layout narrow = {4, 4, true};
-    const gob_layout wide = {8, 8, true};
-    const gob_layout plain = {8, 4, false};
+    const gob_layout narrow = {.member_bytes = 4, .score_bytes = 4, .compress = true};
+    const gob_layout wide = {.member_bytes = 8, .score_bytes = 8, .compress = true};
+    const gob_layout plain = {.member_bytes = 8, .score_bytes = 4, .compress = false};
     test_large(wide, false);
     test_large(wide, true);
     test_large(plain, false);

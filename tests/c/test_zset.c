@@ -1,11 +1,9 @@
 /* The sorted set against an array of scores, over layouts and shapes, with allocations failing. */
 #include <math.h>
-#include <stdlib.h>
 
+#include "gob_bulk.h"
 #include "gob_random.h"
-#include "gob_sum.h"
 #include "gob_test.h"
-#include "gob_zset.h"
 
 enum { IDS = GOB_PAGE_IDS + 4000, ROUNDS = 200 };
 
@@ -17,6 +15,14 @@ typedef struct model {
     int64_t stride;
     unsigned score_bytes;
 } model;
+
+/* An integer as a member; good until the next call. */
+static const gob_member *one(int64_t id)
+{
+    static gob_member m;
+    m = (gob_member){.id = id};
+    return &m;
+}
 
 static int64_t member_of(const model *m, size_t id)
 {
@@ -83,9 +89,9 @@ static bool order_matches(gob_zset *z, const model *m, uint64_t *rng)
                 m->score[other] < m->score[id] || (m->score[other] == m->score[id] && other < id);
         }
         gob_entry e = gob_zset_entry(member_of(m, id), m->score[id]);
-        gob_entry got = gob_order_select(z->order, rank);
-        if (gob_order_lower_bound(z->order, e) != rank || got.key != e.key ||
-            got.member != e.member) {
+        gob_entry got = gob_zset_select(z, rank);
+        gob_bound bound = gob_bound_of(NULL, e);
+        if (gob_zset_lower_bound(z, &bound) != rank || got.key != e.key || got.member != e.member) {
             return false;
         }
     }
@@ -122,25 +128,25 @@ static void bulk(gob_zset *z, model *m, uint64_t *rng, bool undo)
     }
     gob_journal j;
     double *sums = random_below(rng, 2) != 0 ? out : NULL;
-    gob_inputs in = {members, {scores, 1}};
+    gob_inputs in = {.members = members, .scores = {scores, 1}};
     gob_changes changes = {0};
     uint64_t removed = 0;
-    gob_status status = gob_zset_begin(z, &j, n);
+    gob_status status = gob_bulk_begin(z, &j, n);
     if (status != GOB_OK) {
         CHECK(matches(z, m));
         return;
     }
     for (size_t from = 0; from < n && status == GOB_OK; from += 1000) {
         size_t step = n - from < 1000 ? n - from : 1000;
-        status = verb == GOB_UPDATE ? gob_zset_update_step(z, &j, in, from, step, GOB_SET, &changes)
-                 : verb == GOB_INCREMENT ? gob_zset_increment_step(z, &j, in, from, step, sums)
-                                         : gob_zset_remove_step(z, &j, in, from, step, &removed);
+        status = verb == GOB_UPDATE      ? gob_bulk_update(z, &j, in, from, step, GOB_SET, &changes)
+                 : verb == GOB_INCREMENT ? gob_bulk_increment(z, &j, in, from, step, sums)
+                                         : gob_bulk_remove(z, &j, in, from, step, &removed);
     }
     CHECK(status == GOB_OK || status == GOB_NOMEM);
     if (undo || status != GOB_OK) {
-        gob_zset_rollback(z, &j, in, verb);
+        gob_bulk_rollback(z, &j, in, verb);
     } else {
-        gob_zset_commit(z, &j);
+        gob_bulk_commit(z, &j);
         *m = after;
         CHECK(verb != GOB_INCREMENT || sums == NULL ||
               memcmp(out, expected, n * sizeof out[0]) == 0);
@@ -155,12 +161,12 @@ static void single(gob_zset *z, model *m, uint64_t *rng)
     double sum;
     switch (random_below(rng, 3)) {
     case 0:
-        if (gob_zset_add(z, member_of(m, id), score, GOB_SET, &changes) == GOB_OK) {
+        if (gob_zset_add(z, one(member_of(m, id)), score, GOB_SET, &changes) == GOB_OK) {
             model_set(m, id, score);
         }
         break;
     case 1:
-        if (gob_zset_increment(z, member_of(m, id), 1.0, &sum) == GOB_OK) {
+        if (gob_zset_increment(z, one(member_of(m, id)), 1.0, &sum) == GOB_OK) {
             model_set(m, id, narrowed(m, gob_is_absent(m->score[id]) ? 1.0 : m->score[id] + 1.0));
         }
         break;
@@ -233,20 +239,21 @@ static void test_modes(void)
         gob_zset z;
         gob_changes c = {0};
         gob_mode mode = rules[i].mode;
-        gob_zset_init(&z, (gob_layout){8, 8, true}, 1.0F, 1);
-        CHECK(gob_zset_add(&z, 1, 5.0, mode, &c) == GOB_OK);
+        gob_zset_init(&z, (gob_layout){.member_bytes = 8, .score_bytes = 8, .compress = true}, 1.0F,
+                      1);
+        CHECK(gob_zset_add(&z, one(1), 5.0, mode, &c) == GOB_OK);
         CHECK(gob_is_absent(gob_zset_score(&z, 1)) == !rules[i].absent);
         CHECK(c.added == rules[i].absent && c.changed == 0);
-        CHECK(gob_zset_add(&z, 1, 5.0, GOB_SET, &c) == GOB_OK && c.added == 1);
+        CHECK(gob_zset_add(&z, one(1), 5.0, GOB_SET, &c) == GOB_OK && c.added == 1);
         uint64_t stamp = z.stamp;
-        CHECK(gob_zset_add(&z, 1, 5.0, mode, &c) == GOB_OK);
+        CHECK(gob_zset_add(&z, one(1), 5.0, mode, &c) == GOB_OK);
         CHECK(c.added == 1 && c.changed == 0 && z.stamp == stamp);
-        CHECK(gob_zset_add(&z, 1, 4.0, mode, &c) == GOB_OK);
+        CHECK(gob_zset_add(&z, one(1), 4.0, mode, &c) == GOB_OK);
         CHECK(gob_zset_score(&z, 1) == (rules[i].lower ? 4.0 : 5.0));
         CHECK(c.changed == rules[i].lower && (z.stamp != stamp) == rules[i].lower);
-        CHECK(gob_zset_add(&z, 1, 5.0, GOB_SET, &c) == GOB_OK);
+        CHECK(gob_zset_add(&z, one(1), 5.0, GOB_SET, &c) == GOB_OK);
         c = (gob_changes){0};
-        CHECK(gob_zset_add(&z, 1, 6.0, mode, &c) == GOB_OK);
+        CHECK(gob_zset_add(&z, one(1), 6.0, mode, &c) == GOB_OK);
         CHECK(gob_zset_score(&z, 1) == (rules[i].higher ? 6.0 : 5.0));
         CHECK(c.added == 0 && c.changed == rules[i].higher);
         gob_zset_clear(&z);
@@ -259,16 +266,16 @@ static void test_bad_scores(void)
     gob_zset z;
     gob_changes c = {0};
     double sum = 0.0;
-    gob_zset_init(&z, (gob_layout){4, 4, true}, 1.0F, 1);
-    CHECK(gob_zset_add(&z, 1, (double)NAN, GOB_SET, &c) == GOB_NAN);
-    CHECK(gob_zset_add(&z, 1, 1e39, GOB_SET, &c) == GOB_RANGE);
-    CHECK(gob_zset_increment(&z, 1, (double)NAN, &sum) == GOB_NAN);
+    gob_zset_init(&z, (gob_layout){.member_bytes = 4, .score_bytes = 4, .compress = true}, 1.0F, 1);
+    CHECK(gob_zset_add(&z, one(1), (double)NAN, GOB_SET, &c) == GOB_NAN);
+    CHECK(gob_zset_add(&z, one(1), 1e39, GOB_SET, &c) == GOB_RANGE);
+    CHECK(gob_zset_increment(&z, one(1), (double)NAN, &sum) == GOB_NAN);
     CHECK(gob_zset_count(&z) == 0 && z.stamp == 0 && c.added == 0);
-    CHECK(gob_zset_add(&z, 1, HUGE_VAL, GOB_SET, &c) == GOB_OK);
-    CHECK(gob_zset_increment(&z, 1, -HUGE_VAL, &sum) == GOB_NAN);
+    CHECK(gob_zset_add(&z, one(1), HUGE_VAL, GOB_SET, &c) == GOB_OK);
+    CHECK(gob_zset_increment(&z, one(1), -HUGE_VAL, &sum) == GOB_NAN);
     CHECK(gob_zset_score(&z, 1) == HUGE_VAL);
-    CHECK(gob_zset_add(&z, 2, 3e38, GOB_SET, &c) == GOB_OK);
-    CHECK(gob_zset_increment(&z, 2, 3e38, &sum) == GOB_RANGE);
+    CHECK(gob_zset_add(&z, one(2), 3e38, GOB_SET, &c) == GOB_OK);
+    CHECK(gob_zset_increment(&z, one(2), 3e38, &sum) == GOB_RANGE);
     CHECK(gob_zset_score(&z, 2) == (double)3e38F);
     CHECK(gob_is_absent(gob_zset_remove(&z, 3)));
     gob_zset_clear(&z);
@@ -281,13 +288,13 @@ static void test_stuck(void)
     gob_zset z;
     gob_changes c = {0};
     double sum;
-    gob_zset_init(&z, (gob_layout){8, 4, true}, 1.0F, 1);
-    CHECK(gob_zset_add(&z, 1, 16777215.0, GOB_SET, &c) == GOB_OK);
-    CHECK(gob_zset_add(&z, 2, HUGE_VAL, GOB_SET, &c) == GOB_OK);
-    CHECK(gob_zset_increment(&z, 1, 0.0, &sum) == GOB_OK && !z.stuck);
-    CHECK(gob_zset_increment(&z, 2, 1.0, &sum) == GOB_OK && !z.stuck);
-    CHECK(gob_zset_increment(&z, 1, 1.0, &sum) == GOB_OK && sum == 16777216.0 && !z.stuck);
-    CHECK(gob_zset_increment(&z, 1, 1.0, &sum) == GOB_OK && sum == 16777216.0 && z.stuck);
+    gob_zset_init(&z, (gob_layout){.member_bytes = 8, .score_bytes = 4, .compress = true}, 1.0F, 1);
+    CHECK(gob_zset_add(&z, one(1), 16777215.0, GOB_SET, &c) == GOB_OK);
+    CHECK(gob_zset_add(&z, one(2), HUGE_VAL, GOB_SET, &c) == GOB_OK);
+    CHECK(gob_zset_increment(&z, one(1), 0.0, &sum) == GOB_OK && !z.stuck);
+    CHECK(gob_zset_increment(&z, one(2), 1.0, &sum) == GOB_OK && !z.stuck);
+    CHECK(gob_zset_increment(&z, one(1), 1.0, &sum) == GOB_OK && sum == 16777216.0 && !z.stuck);
+    CHECK(gob_zset_increment(&z, one(1), 1.0, &sum) == GOB_OK && sum == 16777216.0 && z.stuck);
     gob_zset_clear(&z);
 }
 
@@ -299,16 +306,17 @@ static void test_merge_exponent(float merge_exponent, uint64_t most)
     uint64_t seen = 0;
     gob_zset z;
     gob_changes c = {0};
-    gob_zset_init(&z, (gob_layout){8, 8, true}, merge_exponent, 1);
+    gob_zset_init(&z, (gob_layout){.member_bytes = 8, .score_bytes = 8, .compress = true},
+                  merge_exponent, 1);
     for (int64_t member = 0; member < MEMBERS; member++) {
-        CHECK(gob_zset_add(&z, member * 77, 1.0, GOB_SET, &c) == GOB_OK);
+        CHECK(gob_zset_add(&z, one(member * 77), 1.0, GOB_SET, &c) == GOB_OK);
     }
     CHECK(z.pending == NULL && z.order == NULL); /* loading pays for no order */
     CHECK(gob_zset_sync(&z) == GOB_OK);
     for (int i = 0; i < 600; i++) {
         double sum;
         int64_t member = (int64_t)random_below(&rng, MEMBERS) * 77;
-        CHECK(gob_zset_increment(&z, member, 1.0, &sum) == GOB_OK);
+        CHECK(gob_zset_increment(&z, one(member), 1.0, &sum) == GOB_OK);
         uint64_t pending = z.pending == NULL ? 0 : z.pending->live;
         seen = pending > seen ? pending : seen;
         CHECK(pending <= most);
@@ -319,103 +327,16 @@ static void test_merge_exponent(float merge_exponent, uint64_t most)
     gob_zset_clear(&z);
 }
 
-static int compare_entries(const void *left, const void *right)
-{
-    const gob_entry *l = left;
-    const gob_entry *r = right;
-    return (int)gob_entry_less(*r, *l) - (int)gob_entry_less(*l, *r);
-}
-
-static bool contains(gob_interval within, double score)
-{
-    return (score > within.lo || (score == within.lo && !within.open_lo)) &&
-           (score < within.hi || (score == within.hi && !within.open_hi));
-}
-
-enum { SCANNED = 2 * GOB_PAGE_IDS + 3000 };
-
-/* Scans against a sorted array. */
-static void check_scans(gob_zset *z, const gob_entry *sorted, size_t n)
-{
-    static gob_entry heap[SCANNED + 100];
-    const size_t sizes[] = {0, 1, 2, 10, 257, n == 0 ? 0 : n - 1, n, n + 100};
-    for (size_t k = 0; k < sizeof sizes / sizeof sizes[0]; k++) {
-        for (int highest = 0; highest < 2; highest++) {
-            size_t got = gob_zset_scan_extremes(z, sizes[k], highest != 0, heap);
-            bool same = got == (sizes[k] < n ? sizes[k] : n);
-            for (size_t i = 0; same && i < got; i++) {
-                gob_entry e = sorted[highest != 0 ? n - 1 - i : i];
-                same = heap[i].key == e.key && heap[i].member == e.member;
-            }
-            CHECK(same);
-        }
-    }
-    const double ends[] = {-HUGE_VAL, -1.0, 0.0, 1.0, 2.5, 254.0, 1e30, HUGE_VAL};
-    for (size_t k = 0; k < 8 * 8 * 4; k++) {
-        gob_interval within = {ends[k / 8 % 8], ends[k % 8], (k & 64) != 0, (k & 128) != 0};
-        uint64_t expected = 0;
-        gob_sum sum;
-        gob_sum_init(&sum);
-        for (size_t i = 0; i < n; i++) {
-            double score = gob_key_score(sorted[i].key);
-            if (contains(within, score)) {
-                expected++;
-                gob_sum_add(&sum, score);
-            }
-        }
-        double total = gob_sum_value(&sum);
-        double got = gob_zset_scan_sum(z, within);
-        CHECK(gob_zset_scan_count(z, within) == expected);
-        CHECK(got == total || (isnan(got) && isnan(total)));
-    }
-}
-
-static void test_scans(size_t n, int64_t stride)
-{
-    static gob_entry sorted[SCANNED];
-    uint64_t rng = n;
-    gob_zset z;
-    gob_changes c = {0};
-    gob_zset_init(&z, (gob_layout){8, 8, true}, 1.0F, 1);
-    for (size_t i = 0; i < n; i++) {
-        double score = random_score(&rng);
-        sorted[i] = gob_zset_entry((int64_t)i * stride - 1000, score);
-        CHECK(gob_zset_add(&z, (int64_t)i * stride - 1000, score, GOB_SET, &c) == GOB_OK);
-    }
-    qsort(sorted, n, sizeof sorted[0], compare_entries);
-    check_scans(&z, sorted, n);
-    /* The first few reads scan, then the order is worth it; a write starts over. */
-    for (int i = 0; i < GOB_SCANS_MAX; i++) {
-        CHECK(gob_zset_prefers_scan(&z));
-    }
-    CHECK(!gob_zset_prefers_scan(&z));
-    CHECK(gob_zset_add(&z, -9999999, 1.0, GOB_SET, &c) == GOB_OK && gob_zset_prefers_scan(&z));
-    gob_zset_remove(&z, -9999999);
-    CHECK(gob_zset_sync(&z) == GOB_OK && !gob_zset_prefers_scan(&z));
-    for (int i = 0; i < 200; i++) {
-        double score = i == 0 ? -HUGE_VAL : i == 1 ? HUGE_VAL : random_score(&rng);
-        uint64_t below = 0;
-        uint64_t not_above = 0;
-        for (size_t k = 0; k < n; k++) {
-            below += gob_key_score(sorted[k].key) < score;
-            not_above += gob_key_score(sorted[k].key) <= score;
-        }
-        CHECK(gob_zset_below(&z, score, false) == below);
-        CHECK(gob_zset_below(&z, score, true) == not_above);
-    }
-    gob_zset_clear(&z);
-    CHECK(z.alloc.live == 0);
-}
-
 /* Iterators of either set see that it is another now. */
 static void test_swap(void)
 {
     gob_zset z;
     gob_zset other;
     gob_changes c = {0};
-    gob_zset_init(&z, (gob_layout){8, 8, true}, 1.0F, 1);
-    gob_zset_init(&other, (gob_layout){8, 8, true}, 1.0F, 2);
-    CHECK(gob_zset_add(&z, 1, 2.0, GOB_SET, &c) == GOB_OK);
+    gob_zset_init(&z, (gob_layout){.member_bytes = 8, .score_bytes = 8, .compress = true}, 1.0F, 1);
+    gob_zset_init(&other, (gob_layout){.member_bytes = 8, .score_bytes = 8, .compress = true}, 1.0F,
+                  2);
+    CHECK(gob_zset_add(&z, one(1), 2.0, GOB_SET, &c) == GOB_OK);
     CHECK(gob_zset_sync(&z) == GOB_OK);
     uint64_t stamp = z.stamp;
     uint64_t other_stamp = other.stamp;
@@ -433,12 +354,12 @@ static void test_validator(void)
     gob_zset z;
     gob_changes c = {0};
     double old;
-    gob_zset_init(&z, (gob_layout){8, 8, true}, 1.0F, 1);
+    gob_zset_init(&z, (gob_layout){.member_bytes = 8, .score_bytes = 8, .compress = true}, 1.0F, 1);
     for (int64_t member = 0; member < 100; member++) {
-        CHECK(gob_zset_add(&z, member, 2.0, GOB_SET, &c) == GOB_OK);
+        CHECK(gob_zset_add(&z, one(member), 2.0, GOB_SET, &c) == GOB_OK);
     }
     CHECK(gob_zset_sync(&z) == GOB_OK);
-    CHECK(gob_zset_add(&z, 3, 5.0, GOB_SET, &c) == GOB_OK && z.pending != NULL);
+    CHECK(gob_zset_add(&z, one(3), 5.0, GOB_SET, &c) == GOB_OK && z.pending != NULL);
     CHECK(gob_zset_validate(&z, &why));
     CHECK(gob_index_put(&z.index, &z.alloc, 7, 9.0, &old) == GOB_OK);
     CHECK_FAULT(gob_zset_validate(&z, &why), why, "zset: score of the order");
@@ -475,17 +396,14 @@ int main(void)
     test_merge_exponent(0.0F, 0);
     test_merge_exponent(0.5F, 45);
     test_merge_exponent(1.0F, GOB_BLOCK_MAX);
-    test_scans(0, 1);
-    test_scans(1, 1);
-    test_scans(5000, 1);
-    test_scans(5000, 1 << 20);
-    test_scans(SCANNED, 1);
     test_swap();
     test_validator();
     const int64_t bases[] = {0, -5000, INT32_MIN, INT32_MAX - IDS + 1};
     uint64_t seed = 1;
     for (unsigned kind = 0; kind < 8; kind++) {
-        gob_layout layout = {(kind & 1) != 0 ? 8 : 4, (kind & 2) != 0 ? 8 : 4, (kind & 4) != 0};
+        gob_layout layout = {.member_bytes = (kind & 1) != 0 ? 8 : 4,
+                             .score_bytes = (kind & 2) != 0 ? 8 : 4,
+                             .compress = (kind & 4) != 0};
         for (size_t b = 0; b < sizeof bases / sizeof bases[0]; b++) {
             run(layout, bases[b], 1, (float)(b % 3) / 2.0F, seed++);
         }
