@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bisect
+import functools
 import itertools
 import math
 import sys
@@ -134,16 +135,16 @@ class Boards(Mapping[G, SortedSet[M]]):
     (['de', 'fr'], {'ann': 3.0})
     """
 
-    __slots__ = ("_boards", "_kind", "_lock", "_order", "_width")
+    __slots__ = ("_boards", "_lock", "_member", "_order", "_width")
 
     def __init__(self, *, member: MemberKind | None = None, score: ScoreKind = "float64") -> None:
         if member is not None:
             known(member, _convert.KINDS, "member")
         known(score, ("float32", "float64"), "score")
-        self._kind: str | None = member
+        self._member = member
         self._width = np.dtype(score).itemsize
         self._boards: dict[G, SortedSet[M]] = {}
-        self._order: list[Any] = []  # the groups, sorted
+        self._order: list[Any] = []  # as of the last _sorted()
         self._lock = threading.RLock()  # for who adds boards
 
     @classmethod
@@ -180,14 +181,21 @@ class Boards(Mapping[G, SortedSet[M]]):
         return len(self._boards)
 
     def __iter__(self) -> Iterator[G]:
-        count = len(self._order)
-        for group in self._order:
+        groups = self._sorted()
+        count = len(groups)
+        for group in groups:
             yield group
-            if len(self._order) != count:
+            if len(self._boards) != count:
                 raise RuntimeError("a board was added during iteration")
 
+    def _sorted(self) -> list[Any]:
+        """The groups in order: those who add boards keep it up, unless they are interrupted."""
+        if len(self._order) != len(self._boards):
+            self._order = sorted(self._boards)
+        return self._order
+
     def __repr__(self) -> str:
-        members = sum(map(len, self.values()))
+        members = sum(map(len, list(self._boards.values())))
         return f"{type(self).__name__}({len(self):,} boards, {members:,} members)"
 
     # ---- writes
@@ -214,13 +222,12 @@ class Boards(Mapping[G, SortedSet[M]]):
         """The first increment of a board, unless another thread was faster."""
         if group in self._boards:
             return self._boards[group].increment(member, by)
-        kind = self._kind or _convert.kind_of([member], False)
-        place = bisect.bisect(self._order, group)
-        board = self._new(kind)
+        order = self._sorted()
+        place = bisect.bisect(order, group)
+        board = self._new(self._kind_for([member]))
         score = board.increment(member, by)
-        self._order.insert(place, group)
         self._boards[group] = board
-        self._kind = kind
+        order.insert(place, group)
         return score
 
     def increment_many(
@@ -246,12 +253,13 @@ class Boards(Mapping[G, SortedSet[M]]):
         if isinstance(members, Iterator):
             members = list(members)
         names, places = _factorized(groups)
+        kind = self._kind_for(members)
+        column = _convert.members(members, kind)
+        if len(column) != len(places):
+            raise ValueError(f"{len(column)} members, but {len(places)} groups")
+        steps = _convert.scores(by, len(column), "float64")
         with self._lock:
-            kind = self._kind or _convert.kind_of(members, False)
-            column = _convert.members(members, kind)
-            if len(column) != len(places):
-                raise ValueError(f"{len(column)} members, but {len(places)} groups")
-            self._add(kind, names, places, column, _convert.scores(by, len(column), "float64"))
+            self._add(kind, names, places, column, steps)
 
     def _add(
         self,
@@ -262,7 +270,7 @@ class Boards(Mapping[G, SortedSet[M]]):
         by: _convert.Scores,
     ) -> None:
         fresh = {name: self._new(kind) for name in names if name not in self._boards}
-        order = sorted([*self._order, *fresh]) if fresh else self._order
+        order = sorted([*self._sorted(), *fresh]) if fresh else self._order
         boards = [fresh[name] if name in fresh else self._boards[name] for name in names]
         if any(board.member_dtype != kind for board in boards):
             raise RuntimeError("a board got another kind of members meanwhile")
@@ -271,11 +279,17 @@ class Boards(Mapping[G, SortedSet[M]]):
         ranks = np.empty(len(boards), np.int64)
         ranks[by_id] = np.arange(len(boards))
         sets = tuple(boards[place] for place in by_id)
-        _core.increment_sets(sets, ranks[places], members, by)
-        if fresh:
-            self._order = order
-            self._boards.update(fresh)
-            self._kind = kind
+        publish = functools.partial(self._boards.update, fresh)
+        _core.increment_sets(sets, ranks[places], members, by, publish)
+        self._order = order
+
+    def _kind_for(self, members: Any) -> str:
+        """The kind of all members: what was asked for, or that of the first ones."""
+        if self._member is not None:
+            return self._member
+        for board in self._boards.values():
+            return board.member_dtype
+        return _convert.kind_of(members, False)
 
     def _new(self, kind: str) -> SortedSet[M]:
         board: SortedSet[M] = SortedSet.__new__(SortedSet)
@@ -300,7 +314,7 @@ class Boards(Mapping[G, SortedSet[M]]):
         with self._lock:
             groups = list(self)
         rows = [self._boards[group].top(most) for group in groups]
-        nothing = self._new(self._kind or "str").top()
+        nothing = self._new(self._kind_for(())).top()
         return BoardRows(
             np.repeat(_column(groups), [len(part) for part in rows]),
             np.concatenate([nothing.members, *(part.members for part in rows)]),
@@ -320,7 +334,7 @@ class Boards(Mapping[G, SortedSet[M]]):
         """
         with self._lock:
             boards = list(self._boards.values())
-            named = sum(map(sys.getsizeof, self._order))
+            named = sum(map(sys.getsizeof, self._boards))
             own = sum(map(sys.getsizeof, (self, self._boards, self._order)))
         sums = np.array([(0, 0, 0, 0, 0), *(z._memory() for z in boards)], np.int64).sum(axis=0)
         pages, table, names, pending, order = sums.tolist()

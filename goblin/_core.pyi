@@ -133,7 +133,12 @@ class Names:
 
 def names(values: Any, kind: Literal["str", "bytes", "uuid"], /) -> Names: ...
 def increment_sets(
-    sets: tuple[SortedSet[Any], ...], places: _Array, members: _Column, by: _Array | float, /
+    sets: tuple[SortedSet[Any], ...],
+    places: _Array,
+    members: _Column,
+    by: _Array | float,
+    seal: Callable[[], object] | None,
+    /,
 ) -> None: ...
 def build_info() -> dict[str, str]: ...
 def fill_members(items: tuple[Any, ...], member_bytes: int, out: _Array, /) -> None: ...

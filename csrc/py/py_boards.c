@@ -23,6 +23,7 @@ typedef struct boards {
     gob_column by;
     void *members;  /* sorted: int64_t or gob_name */
     double *scores; /* sorted, unless there is one for all */
+    PyObject *seal;
 } boards;
 
 static size_t member_size(const boards *c)
@@ -149,7 +150,7 @@ static int carry_out(boards *c)
             return -1;
         }
     }
-    return 0;
+    return gob_finish_with(c->seal);
 }
 
 /* The whole call, on sets that are ready and marked. */
@@ -261,9 +262,11 @@ static int take_members(boards *c, PyObject *members)
     return 0;
 }
 
-PyDoc_STRVAR(increment_doc,
-             "increment_sets(sets, places, members, by, /)\n--\n\n"
-             "Add by, a float or one each, to members of the sets at these places of a tuple.");
+PyDoc_STRVAR(
+    increment_doc,
+    "increment_sets(sets, places, members, by, seal, /)\n--\n\n"
+    "Add by, a float or one each, to members of the sets at these places of a tuple.\n"
+    "seal, unless None, is a built-in that is called last; where it raises nothing changed.");
 
 static PyObject *increment_sets(PyObject *module, PyObject *args)
 {
@@ -271,8 +274,8 @@ static PyObject *increment_sets(PyObject *module, PyObject *args)
     Py_buffer places_view = {0}, by_view = {0};
     double one;
     PyObject *sets, *places, *members, *by;
-    if (!PyArg_ParseTuple(args, "O!OOO:increment_sets", &PyTuple_Type, &sets, &places, &members,
-                          &by)) {
+    if (!PyArg_ParseTuple(args, "O!OOOO:increment_sets", &PyTuple_Type, &sets, &places, &members,
+                          &by, &c.seal)) {
         return NULL;
     }
     int result = take_sets(&c, module, sets);
