@@ -10,7 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _convert, _core
-from ._sortedset import Aggregate, SortedSet, combine, known, take_in, together, weighted
+from ._sortedset import (
+    Aggregate,
+    SortedSet,
+    check_kinds,
+    combine,
+    known,
+    take_in,
+    together,
+    weighted,
+)
 
 M = TypeVar("M")
 
@@ -25,9 +34,7 @@ def _checked(sets: Iterable[SortedSet[M]]) -> list[SortedSet[M]]:
     for one in listed:
         if not isinstance(one, SortedSet):
             raise TypeError(f"SortedSets are wanted, not {type(one).__name__}")
-    kinds = {one.member_dtype for one in listed}
-    if len(kinds) > 1 and not all(map(_convert.is_integer, kinds)):
-        raise TypeError(f"the sets have different kinds of members: {', '.join(sorted(kinds))}")
+    check_kinds(listed)
     return listed
 
 
@@ -53,6 +60,7 @@ def union(
     ValueError for no set or NaN, TypeError for different kinds of members, OverflowError for what
     the first set's layout can't hold. O(total size).
 
+    >>> import goblin
     >>> a, b = goblin.SortedSet({"x": 1.0, "y": 2.0}), goblin.SortedSet({"y": 3.0})
     >>> goblin.union([a, b], weights=[1, 10]).to_dict()
     {'x': 1.0, 'y': 32.0}
@@ -104,6 +112,7 @@ def intersection(
 
     Arguments and errors as of `union`. O(size of the smallest x number of sets).
 
+    >>> import goblin
     >>> a, b = goblin.SortedSet({"x": 1.0, "y": 2.0}), goblin.SortedSet({"y": 3.0})
     >>> goblin.intersection([a, b], aggregate="max").to_dict()
     {'y': 3.0}
@@ -126,6 +135,7 @@ def difference(first: SortedSet[M], *others: SortedSet[M]) -> SortedSet[M]:
 
     Errors as of `union`. O(size of the first x number of sets).
 
+    >>> import goblin
     >>> a, b = goblin.SortedSet({"x": 1.0, "y": 2.0}), goblin.SortedSet({"y": 3.0})
     >>> goblin.difference(a, b).to_dict()
     {'x': 1.0}
@@ -150,6 +160,7 @@ def intersection_card(sets: Iterable[SortedSet[Any]], limit: int = 0) -> int:
     Errors as of `union`, and ValueError for a negative limit. O(size of the smallest x number of
     sets).
 
+    >>> import goblin
     >>> a, b = goblin.SortedSet({"x": 1.0, "y": 2.0}), goblin.SortedSet({"y": 3.0})
     >>> goblin.intersection_card([a, b])
     1

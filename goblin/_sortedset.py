@@ -63,6 +63,13 @@ def together(sets: Iterable[SortedSet[Any]], function: Callable[[], R]) -> R:
     return function()
 
 
+def check_kinds(sets: Iterable[SortedSet[Any]]) -> None:
+    """TypeError unless the members of all are of one kind; integers may differ in width."""
+    kinds = {"int" if one.member_dtype.startswith("int") else one.member_dtype for one in sets}
+    if len(kinds) > 1:
+        raise TypeError(f"the sets have different kinds of members: {', '.join(sorted(kinds))}")
+
+
 def known(word: object, words: Iterable[str], name: str) -> None:
     if word not in tuple(words):
         raise ValueError(f"unknown {name}: {word!r}; known are {', '.join(words)}")
@@ -277,6 +284,11 @@ class SortedSet(_core.SortedSet[M]):
         fresh._configure(self.member_dtype, width, self._compress, self._merge_exponent)
         return fresh
 
+    def _with(self, other: SortedSet[Any], function: Callable[[], R]) -> R:
+        """Calls a function while this thread holds both sets, which have one kind of members."""
+        check_kinds((self, other))
+        return together((self, other), function)
+
     def _absorb(
         self,
         other: SortedSet[Any],
@@ -326,7 +338,7 @@ class SortedSet(_core.SortedSet[M]):
         """
         known(mode, _MODES, "mode")
         if scores is None and isinstance(data, SortedSet):
-            return together((self, data), functools.partial(self._update_from, data, mode))
+            return self._with(data, functools.partial(self._update_from, data, mode))
         return Changes(*self._update(*self._pairs(data, scores), mode))
 
     def _update_from(self, other: SortedSet[Any], mode: str) -> Changes:
@@ -401,7 +413,7 @@ class SortedSet(_core.SortedSet[M]):
         {7: -2.0, 8: -1.0}
         """
         if scores is None and isinstance(data, SortedSet):
-            together((self, data), functools.partial(self._subtract_all, data))
+            self._with(data, functools.partial(self._subtract_all, data))
         else:
             members, values = self._pairs(data, scores)
             self._increment(members, -values, None, None)
@@ -590,7 +602,7 @@ class SortedSet(_core.SortedSet[M]):
         if not isinstance(other, SortedSet):
             raise TypeError(f"a SortedSet can be merged, not {type(other).__name__}")
         merge = functools.partial(self._merge, other, _core.number(weight), aggregate)
-        together((self, other), merge)
+        self._with(other, merge)
 
     def _merge(self, other: SortedSet[Any], weight: float, aggregate: str) -> None:
         start = self._all_ones() if aggregate == "count" else None
@@ -620,7 +632,7 @@ class SortedSet(_core.SortedSet[M]):
         if dst is self:
             raise ValueError("a set can't be moved into itself")
         ids = _convert.distinct(members, self.member_dtype)
-        return together((self, dst), functools.partial(self._move, dst, ids, mode))
+        return self._with(dst, functools.partial(self._move, dst, ids, mode))
 
     def _move(self, dst: SortedSet[M], ids: _convert.Members, mode: str) -> int:
         scores = self._look_up(ids).astype(np.float64)
