@@ -20,7 +20,7 @@ KINDS = ("str", "int64")
 def main() -> None:
     args = arguments(__doc__, repeat=5)
     report = Report("boards", "bytes a board, and ns an event to fill them", args)
-    groups = size(args, 1000, 100_000, 1_000_000)
+    groups = size(args, 10_000, 100_000, 1_000_000)
     for kind in KINDS:
         columns = events(groups, kind)
         contenders = [
