@@ -57,9 +57,7 @@ static int report(PyObject *advance, size_t n)
     return result == NULL ? -1 : 0;
 }
 
-/* Calls the last act before a removal is committed; None for none. Straight from here: the
- * interpreter would let a signal raise once that act is done, and the removal be taken back. */
-static int finish_with(PyObject *seal)
+int gob_finish_with(PyObject *seal)
 {
     PyObject *result = seal == Py_None ? Py_NewRef(Py_None) : PyObject_CallNoArgs(seal);
     Py_XDECREF(result);
@@ -81,7 +79,7 @@ static int carry_out(call *c, PyObject *callback)
         }
         done += n;
     }
-    return c->verb == GOB_INCREMENT ? gob_warn_stuck(c->self) : finish_with(callback);
+    return c->verb == GOB_INCREMENT ? gob_warn_stuck(c->self) : gob_finish_with(callback);
 }
 
 /* The whole call on a set that is ready. 0, or -1 with an exception and nothing changed. */

@@ -71,6 +71,10 @@ PyObject *gob_write_update(gob_sortedset *self, PyObject *args);
 PyObject *gob_write_increment(gob_sortedset *self, PyObject *args);
 PyObject *gob_write_remove(gob_sortedset *self, PyObject *args);
 
+/* Calls the last act before a bulk call is committed; None for none. Straight from C: the
+ * interpreter would let a signal raise once that act is done, and the call be taken back. */
+int gob_finish_with(PyObject *seal);
+
 /* py_reads.c: many reads. */
 PyObject *gob_reads_scores(gob_sortedset *self, PyObject *args);
 PyObject *gob_reads_rows(gob_sortedset *self, PyObject *args);
