@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from ._boards import BoardRows, Boards
 from ._core import build_info
 from ._results import Changes, Digest, MemoryReport, Page
 from ._rows import Rows
+from ._setops import difference, intersection, intersection_card, union
 from ._sortedset import SortedSet
 from .errors import GoblinError, PrecisionWarning, TraceError
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "BoardRows",
+    "Boards",
     "Changes",
     "Digest",
     "GoblinError",
@@ -22,6 +26,10 @@ __all__ = [
     "TraceError",
     "ZSet",
     "build_info",
+    "difference",
+    "intersection",
+    "intersection_card",
+    "union",
 ]
 
 ZSet = SortedSet

@@ -51,7 +51,7 @@ class ByRank(Generic[M]):
         if isinstance(index, slice):
             return self._set._atomically(self._slice, index)
         if isinstance(index, np.ndarray | Sequence) and not isinstance(index, str | bytes):
-            return self._set._atomically(self._pick, _convert.members(index, "int64"))
+            return self._set._atomically(self._pick, _convert.integers(index))
         return self._set._item(index)
 
     def _slice(self, index: slice) -> Rows[M]:

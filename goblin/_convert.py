@@ -1,8 +1,9 @@
-"""Input of bulk calls, as native contiguous arrays and exact values."""
+"""Input of bulk calls, as native contiguous columns and exact values."""
 
 from __future__ import annotations
 
 import operator
+import uuid
 import warnings
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -13,20 +14,91 @@ from numpy.typing import NDArray
 from . import _core
 from .errors import PrecisionWarning
 
-Members = NDArray[np.int64]
+Members = NDArray[np.int64] | _core.Names
 Scores = NDArray[np.float64] | float
 
+KINDS = ("int32", "int64", "str", "bytes", "uuid")
 _TEXT = (str, bytes, bytearray)
+_ARRAYS: dict[str, Any] = {"str": np.dtypes.StringDType(), "bytes": object, "uuid": "V16"}
 
 
-def members(values: Any, dtype: str) -> Members:
-    """Integer members as int64; `dtype` is what they have to fit."""
+def is_integer(kind: str) -> bool:
+    return kind.startswith("int")
+
+
+def empty(n: int, kind: str) -> NDArray[Any]:
+    """An array for n members of a kind, as bulk reads give them."""
+    return np.empty(n, _ARRAYS.get(kind, kind))
+
+
+def objects(array: NDArray[Any]) -> list[Any]:
+    """The members of such an array as int, str, bytes or UUID."""
+    if array.dtype.kind == "V":
+        ids = _core.names(array, "uuid")
+        return [ids[row] for row in range(len(ids))]
+    members: list[Any] = array.tolist()
+    return members
+
+
+def kind_of(data: Any, in_pairs: bool) -> str:
+    """The kind of members that data, which can be read twice, brings along; else "str"."""
+    dtype = getattr(data, "dtype", None)
+    if isinstance(dtype, np.dtype) and getattr(data, "ndim", 1) == 2:
+        return "uuid"
+    if isinstance(dtype, np.dtype) and dtype.kind in "iuTUSV":
+        if dtype.kind in "iu":
+            return "int32" if dtype == np.int32 else "int64"
+        return {"T": "str", "U": "str", "S": "bytes", "V": "uuid"}[dtype.kind]
+    if isinstance(dtype, np.dtype) and dtype.kind != "O":
+        return "int64"  # which refuses floats and the like by name
+    first: Any = next(iter(data), None) if isinstance(data, Iterable) else None
+    if in_pairs and not isinstance(data, Mapping):
+        first = next(iter(first), None) if isinstance(first, Iterable) else None
+    if hasattr(first, "as_py"):
+        first = first.as_py()
+    if isinstance(first, uuid.UUID | np.void):
+        return "uuid"
+    if isinstance(first, bytes | bytearray | memoryview):
+        return "bytes"
+    return "str" if first is None or isinstance(first, str) else "int64"
+
+
+def members(values: Any, kind: str) -> Members:
+    """Members as int64 that fit `kind`, or as a column of names."""
+    if isinstance(values, _core.Names):
+        return values
+    return _integers(values, kind) if is_integer(kind) else names(values, kind)
+
+
+def names(values: Any, kind: Any) -> _core.Names:
+    return _core.names(values, kind)
+
+
+def integers(values: Any) -> NDArray[np.int64]:
+    return _integers(values, "int64")
+
+
+def chosen(column: Members, mask: NDArray[np.bool_], kind: str) -> Members:
+    """The members where the mask is true."""
+    if isinstance(column, _core.Names):
+        return column if mask.all() else names(column.to_array()[mask], kind)
+    return column[mask]
+
+
+def distinct(values: Any, kind: str) -> Members:
+    column = members(values, kind)
+    if isinstance(column, _core.Names):
+        return names(dict.fromkeys(column[row] for row in range(len(column))), kind)
+    return np.unique(column)
+
+
+def _integers(values: Any, dtype: str) -> NDArray[np.int64]:
     if isinstance(values, _TEXT):
         raise TypeError(
             f"members are wanted, but this is one {type(values).__name__}; put it into a list"
         )
-    if _is_array(values):
-        array = _as_array(values)
+    if is_array(values):
+        array = as_array(values)
         if array.ndim != 1:
             raise ValueError(f"members must have one dimension, not {array.ndim}")
         if array.dtype.kind in "iu":
@@ -37,20 +109,20 @@ def members(values: Any, dtype: str) -> Members:
     return _filled_members(tuple(values), dtype)
 
 
-def _is_array(values: Any) -> bool:
+def is_array(values: Any) -> bool:
     """Whether numpy should read it; not a set, which would become an array of pairs."""
     return isinstance(values, memoryview) or (
         hasattr(type(values), "__array__") and not isinstance(values, _core.SortedSet)
     )
 
 
-def _as_array(values: Any) -> NDArray[Any]:
+def as_array(values: Any) -> NDArray[Any]:
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
         raise ValueError("masked entries have no value; leave them out, as .compressed() does")
     return np.asarray(values)
 
 
-def _checked(array: NDArray[Any], dtype: str) -> Members:
+def _checked(array: NDArray[Any], dtype: str) -> NDArray[np.int64]:
     if array.size and not np.can_cast(array.dtype, dtype):
         limits = np.iinfo(dtype)
         for value in (int(array.min()), int(array.max())):
@@ -59,7 +131,7 @@ def _checked(array: NDArray[Any], dtype: str) -> Members:
     return np.require(array, np.int64, ["C", "A"])
 
 
-def _filled_members(items: tuple[Any, ...], dtype: str) -> Members:
+def _filled_members(items: tuple[Any, ...], dtype: str) -> NDArray[np.int64]:
     out = np.empty(len(items), np.int64)
     _core.fill_members(items, np.dtype(dtype).itemsize, out)
     return out
@@ -69,8 +141,8 @@ def scores(values: Any, count: int, dtype: str) -> Scores:
     """One float for all, or `count` float64; warns of integers that `dtype` would round."""
     if isinstance(values, _TEXT):
         raise TypeError(f"scores are wanted, but this is {type(values).__name__}")
-    if _is_array(values):
-        array = _as_array(values)
+    if is_array(values):
+        array = as_array(values)
         if array.ndim:
             return _score_array(array, count, dtype)
         values = array[()]
@@ -124,7 +196,7 @@ def _warn_rounded() -> None:
     )
 
 
-def pairs(data: Any, dtype: str, score_dtype: str) -> tuple[Members, Scores]:
+def pairs(data: Any, kind: str, score_dtype: str) -> tuple[Members, Scores]:
     """A mapping, or an iterable of (member, score)."""
     if isinstance(data, _TEXT):
         raise TypeError("a mapping or (member, score) pairs are wanted, not a text")
@@ -138,7 +210,7 @@ def pairs(data: Any, dtype: str, score_dtype: str) -> tuple[Members, Scores]:
             "pairs of (member, score) are wanted; members alone need scores beside them, "
             "as in (members, 1.0)"
         ) from error
-    return _filled_members(ids, dtype), _filled_scores(values, len(ids), score_dtype)
+    return members(ids, kind), _filled_scores(values, len(ids), score_dtype)
 
 
 def count(value: Any, name: str) -> int:

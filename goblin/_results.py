@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from ._rows import Rows
 
@@ -25,9 +25,10 @@ class Changes(NamedTuple):
 class Digest(NamedTuple):
     """By which two engines are compared, whatever their layout.
 
-    `total` is the exact sum of the scores; `ordered` the 128-bit XXH3 of the sequence of 16-byte
-    entries (member int64, score float64, little-endian) in order; `mapping` the sum modulo 2**128
-    of each entry's XXH3, in which the order of ties does not matter.
+    `total` is the exact sum of the scores; `ordered` the 128-bit XXH3 of the sequence of entries in
+    order; `mapping` the sum modulo 2**128 of each entry's XXH3, in which the order of ties does not
+    matter. An entry is the member, int64 or length (int64) and bytes, and the score as float64, all
+    little-endian; text is its UTF-8, a UUID its 16 bytes.
 
     >>> import goblin
     >>> goblin.SortedSet({7: 1.0}).digest() == goblin.SortedSet({7: 1.0}, member="int32").digest()
@@ -43,7 +44,7 @@ class Digest(NamedTuple):
 class MemoryReport(NamedTuple):
     """Bytes of a set by part.
 
-    `pages` and `table` hold the scores by member, `members` stored texts (none for integers),
+    `pages` and `table` find scores by member, `members` holds names with theirs (0 for integers),
     `order` the ranking and `pending` its changes to come, `object` the Python object; `total` is
     all of them.
 
@@ -93,5 +94,5 @@ class Cursor(NamedTuple):
     """Where a page ended. Opaque to callers; it stays good when that row is gone."""
 
     score: float
-    member: int
+    member: Any
     descending: bool

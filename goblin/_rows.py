@@ -2,21 +2,57 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import html
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Generic, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
+from . import _convert
+
 M = TypeVar("M")
 
-_SHOWN = 10
+SHOWN = 10
+
+Cells = tuple[str, ...]
+
+
+def _text(value: object) -> str:
+    """A value in a cell: as it is, unless it would break the table."""
+    plain = str(value)
+    return plain if plain.isprintable() and not isinstance(value, bytes) else repr(value)
+
+
+def shown(cells: Iterable[tuple[Any, ...]], count: int) -> list[Cells]:
+    """Head and first rows as text, with a last row that says how many more there are."""
+    table = [tuple(map(_text, row)) for row in cells]
+    if count > SHOWN:
+        more = f"{count - SHOWN} more"
+        table.append(tuple(more if name == "member" else "..." for name in table[0]))
+    return table
+
+
+def text_table(title: str, table: list[Cells]) -> str:
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    lines = (
+        "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True))
+        for row in table
+    )
+    return "\n".join((title, *lines))
+
+
+def html_table(table: list[Cells]) -> str:
+    head, *body = table
+    rows = [f"<tr>{''.join(f'<td>{html.escape(cell)}</td>' for cell in row)}</tr>" for row in body]
+    return f"<table><tr>{''.join(f'<th>{c}</th>' for c in head)}</tr>{''.join(rows)}</table>"
 
 
 class Rows(Generic[M]):
     """Rows of a sorted set, in the order that was asked for.
 
-    `members` (the set's own integer dtype), `scores` (its float dtype) and `ranks` (int64, counted
+    `members` (integers of the set's own dtype, StringDType for str, objects for bytes, V16 for
+    UUIDs), `scores` (its float dtype) and `ranks` (int64, counted
     from the lowest score) are arrays of shape (len,). Iteration gives (member, score) pairs, `[i]`
     one pair in O(1), a slice other Rows over the same arrays. IndexError outside.
 
@@ -46,10 +82,11 @@ class Rows(Generic[M]):
         if isinstance(index, slice):
             return Rows(self.members[index], self.scores[index], self.ranks[index])
         place = range(len(self))[index]
-        return self.members[place].item(), self.scores[place].item()
+        (member,) = _convert.objects(self.members[place : place + 1])
+        return member, self.scores[place].item()
 
     def __iter__(self) -> Iterator[tuple[M, float]]:
-        return zip(self.members.tolist(), self.scores.tolist(), strict=True)
+        return zip(_convert.objects(self.members), self.scores.tolist(), strict=True)
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, Rows):
@@ -90,30 +127,19 @@ class Rows(Generic[M]):
         """
         if copy is False:
             raise ValueError("members and scores are two arrays, so one has to be a copy")
-        rows = np.empty(len(self), [("member", self.members.dtype), ("score", self.scores.dtype)])
+        kind = object if self.members.dtype.kind == "T" else self.members.dtype
+        rows = np.empty(len(self), [("member", kind), ("score", self.scores.dtype)])
         rows["member"], rows["score"] = self.members, self.scores
         return rows if dtype is None else rows.astype(dtype)
 
-    def _shown(self) -> Iterator[tuple[str, str, str]]:
-        """Head and first rows as text, with a last row that says how many more there are."""
-        yield "rank", "member", "score"
-        head = self[:_SHOWN]
-        for row in zip(head.ranks, head.members, head.scores, strict=True):
-            yield str(row[0]), str(row[1]), str(row[2])
-        if len(self) > _SHOWN:
-            yield "...", f"{len(self) - _SHOWN} more", "..."
+    def _shown(self) -> list[Cells]:
+        first = self[:SHOWN]
+        rows = zip(first.ranks, first, strict=True)
+        return shown([("rank", "member", "score"), *((r, m, s) for r, (m, s) in rows)], len(self))
 
     def __repr__(self) -> str:
-        table = list(self._shown())
-        widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-        lines = (
-            "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True))
-            for row in table
-        )
-        return "\n".join((f"Rows({len(self)})", *lines))
+        return text_table(f"Rows({len(self)})", self._shown())
 
     def _repr_html_(self) -> str:
-        """The table for a notebook; every cell is a number or our own text."""
-        head, *body = self._shown()
-        rows = [f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in body]
-        return f"<table><tr>{''.join(f'<th>{c}</th>' for c in head)}</tr>{''.join(rows)}</table>"
+        """The table for a notebook."""
+        return html_table(self._shown())

@@ -8,6 +8,7 @@ import itertools
 import math
 import operator
 import sys
+import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from typing import Any, Concatenate, Literal, ParamSpec, Self, TypeVar, overload
 
@@ -25,7 +26,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 S = TypeVar("S", bound="SortedSet[Any]")
 
-MemberKind = Literal["int32", "int64"]
+MemberKind = Literal["int32", "int64", "str", "bytes", "uuid"]
 ScoreKind = Literal["float32", "float64"]
 Mode = Literal["set", "nx", "xx", "gt", "lt", "xx_gt", "xx_lt"]
 Closed = Literal["both", "left", "right", "none"]
@@ -34,7 +35,6 @@ Aggregate = Literal["sum", "min", "max", "count"]
 
 _INF = math.inf
 _MODES = ("set", "nx", "xx", "gt", "lt", "xx_gt", "xx_lt")
-_DTYPES = {name: np.dtype(name) for name in ("int32", "int64", "float32", "float64")}
 # Which ends are open.
 _CLOSED = {
     "both": (False, False),
@@ -56,26 +56,37 @@ def _atomic(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, P
     return held
 
 
-def _together(a: SortedSet[Any], b: SortedSet[Any], function: Callable[[], R]) -> R:
-    """Calls a function while this thread holds both, taken in one order by all threads."""
-    first, second = sorted((a, b), key=id)
-    return first._atomically(second._atomically, function)
+def together(sets: Iterable[SortedSet[Any]], function: Callable[[], R]) -> R:
+    """Calls a function while this thread holds all, taken in one order by all threads."""
+    for one in sorted(sets, key=id, reverse=True):
+        function = functools.partial(one._atomically, function)
+    return function()
 
 
-def _known(word: object, words: Iterable[str], name: str) -> None:
+def check_kinds(sets: Iterable[SortedSet[Any]]) -> None:
+    """TypeError unless the members of all are of one kind; integers may differ in width."""
+    kinds = {"int" if one.member_dtype.startswith("int") else one.member_dtype for one in sets}
+    if len(kinds) > 1:
+        raise TypeError(f"the sets have different kinds of members: {', '.join(sorted(kinds))}")
+
+
+def known(word: object, words: Iterable[str], name: str) -> None:
     if word not in tuple(words):
         raise ValueError(f"unknown {name}: {word!r}; known are {', '.join(words)}")
 
 
 def _open_ends(closed: str) -> tuple[bool, bool]:
-    _known(closed, _CLOSED, "closed")
+    known(closed, _CLOSED, "closed")
     return _CLOSED[closed]
 
 
-def _kind_of(data: Any) -> MemberKind:
-    """The kind of integer members that data brings along."""
-    dtype = getattr(data.members if isinstance(data, Rows) else data, "dtype", None)
-    return "int32" if dtype == np.int32 else "int64"
+def _kind_of(data: Any, in_pairs: bool) -> str:
+    """The kind of members for data, which can be read twice."""
+    if isinstance(data, SortedSet):
+        return data.member_dtype
+    if isinstance(data, Rows):
+        data, in_pairs = data.members, False
+    return _convert.kind_of(data, in_pairs)
 
 
 def _numbers(ranks: range) -> NDArray[np.int64]:
@@ -84,7 +95,7 @@ def _numbers(ranks: range) -> NDArray[np.int64]:
     return np.arange(ranks.start, ranks.stop, ranks.step)
 
 
-def _zero_for_nan(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+def zero_for_nan(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.where(np.isnan(scores), 0.0, scores)
 
 
@@ -92,16 +103,20 @@ class SortedSet(_core.SortedSet[M]):
     """Member -> score, always readable in the order of (score, member).
 
     `data` is a mapping, an iterable of (member, score), an array or iterable of members with
-    `scores` (one for all, or an array), another SortedSet or Rows. `member` is "int32" or "int64"
-    (None: that of the data, else int64), `score` "float64" or "float32" (None: that of a SortedSet
-    given, else float64). `compress=False` leaves the order unpacked, for workloads with few ties
-    and many changes; `merge_exponent` in 0..1 bounds the changes that an ordered read may find
-    waiting to n**it.
+    `scores` (one for all, or an array), another SortedSet or Rows. `member` is "str", "bytes",
+    "uuid", "int32" or "int64" (None: that of the data, int64 for int; "str" without data), `score`
+    "float64" or "float32" (None: that of a SortedSet given, else float64). `compress=False` leaves
+    the order unpacked, for workloads with few ties and many changes; `merge_exponent` in 0..1
+    bounds the changes that an ordered read may find waiting to n**it.
 
-    It is a MutableMapping in rank order, lowest score first. TypeError or OverflowError for what is
-    no member or score, ValueError for NaN or an unknown option. Reads and writes of one member are
-    O(1), ordered reads O(log n) and O(1) a row in runs; each method is atomic, bulk calls let other
-    threads run, and one that raises has changed nothing.
+    Numbers are ordered as such, UUIDs by their 16 bytes, bytes bytewise, str by code point. UUIDs
+    come as `uuid.UUID`, their text, "V16" or uint8 of shape (n, 16); columns of text also from
+    numpy and Arrow.
+
+    It is a MutableMapping in rank order, lowest score first. TypeError, OverflowError or
+    UnicodeEncodeError for what is no member or score, ValueError for NaN or an unknown option.
+    Reads and writes of one member are O(1), ordered reads O(log n) and O(1) a row in runs; each
+    method is atomic, bulk calls let other threads run, and one that raises has changed nothing.
 
     >>> import goblin
     >>> z = goblin.SortedSet({7: 1.0, 8: 5.0, 9: 3.0})
@@ -126,16 +141,18 @@ class SortedSet(_core.SortedSet[M]):
     ) -> None:
         kind: str | None = member
         width: str | None = score
+        if isinstance(data, Iterator):
+            data = list(data)
         if kind is None:
-            kind = data.member_dtype if isinstance(data, SortedSet) else _kind_of(data)
+            kind = _kind_of(data, scores is None)
         if width is None:
             width = data.score_dtype if isinstance(data, SortedSet) else "float64"
-        _known(kind, ("int32", "int64"), "member")
-        _known(width, ("float32", "float64"), "score")
+        known(kind, _convert.KINDS, "member")
+        known(width, ("float32", "float64"), "score")
         if not 0.0 <= merge_exponent <= 1.0:
             raise ValueError("merge_exponent must be in 0..1")
         fresh: SortedSet[M] = SortedSet.__new__(SortedSet)
-        fresh._configure(kind, _DTYPES[width].itemsize, compress, merge_exponent)
+        fresh._configure(kind, np.dtype(width).itemsize, compress, merge_exponent)
         if data is not None:
             fresh.update(data, scores)
         self._swap(fresh)
@@ -176,7 +193,7 @@ class SortedSet(_core.SortedSet[M]):
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, SortedSet):
-            return _together(self, other, functools.partial(self._equals, other))
+            return together((self, other), functools.partial(self._equals, other))
         if isinstance(other, Mapping):
             return len(self) == len(other) and all(
                 self.get(member, math.nan) == score for member, score in other.items()
@@ -187,8 +204,11 @@ class SortedSet(_core.SortedSet[M]):
         if len(self) != len(other):
             return False
         try:
-            return all(np.array_equal(self.scores(ids), values) for ids, values in other._chunks())
-        except OverflowError:  # a member that a narrower set can't have
+            return all(
+                np.array_equal(self._look_up(_convert.members(ids, self.member_dtype)), values)
+                for ids, values in other._chunks()
+            )
+        except (OverflowError, TypeError):  # a member that this set can't have
             return False
 
     def __repr__(self) -> str:
@@ -225,7 +245,7 @@ class SortedSet(_core.SortedSet[M]):
     # ---- rows, chunks and sets of one's own
 
     def _room(self, n: int) -> tuple[NDArray[Any], NDArray[Any]]:
-        return np.empty(n, _DTYPES[self.member_dtype]), np.empty(n, _DTYPES[self.score_dtype])
+        return _convert.empty(n, self.member_dtype), np.empty(n, self.score_dtype)
 
     def _columns(self, ranks: range) -> tuple[NDArray[Any], NDArray[Any]]:
         members, scores = self._room(len(ranks))
@@ -241,8 +261,13 @@ class SortedSet(_core.SortedSet[M]):
         self._select(ranks, members, scores)
         return members, scores
 
-    def _chunks(self) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float64]]]:
+    def _chunks(self) -> Iterator[tuple[_convert.Members, NDArray[np.float64]]]:
         """All members and scores in no order; for a set that is held."""
+        integer = _convert.is_integer(self.member_dtype)
+        for ids, scores in self._walks():
+            yield ids if integer else self._names(ids), scores
+
+    def _walks(self) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float64]]]:
         state = bytearray(_core._WALK_STATE)
         left = len(self)
         while left:
@@ -252,17 +277,22 @@ class SortedSet(_core.SortedSet[M]):
             yield members[:got], scores[:got]
             left -= got
 
-    def _like(self) -> SortedSet[M]:
-        """An empty set with the options of this one."""
+    def _like(self, score: str | None = None) -> SortedSet[M]:
+        """An empty set with the options of this one, or another kind of scores."""
         fresh: SortedSet[M] = SortedSet.__new__(SortedSet)
-        width = _DTYPES[self.score_dtype].itemsize
+        width = np.dtype(score or self.score_dtype).itemsize
         fresh._configure(self.member_dtype, width, self._compress, self._merge_exponent)
         return fresh
+
+    def _with(self, other: SortedSet[Any], function: Callable[[], R]) -> R:
+        """Calls a function while this thread holds both sets, which have one kind of members."""
+        check_kinds((self, other))
+        return together((self, other), function)
 
     def _absorb(
         self,
         other: SortedSet[Any],
-        take: Callable[[SortedSet[M], NDArray[np.int64], NDArray[np.float64]], object],
+        take: Callable[[SortedSet[M], _convert.Members, NDArray[np.float64]], object],
         start: SortedSet[M] | None = None,
     ) -> None:
         """Lets `take` put each chunk of another set into this one, or into `start` to replace it.
@@ -306,9 +336,9 @@ class SortedSet(_core.SortedSet[M]):
         >>> z.update([7, 8], [3.0, 4.0], mode="nx")
         Changes(added=1, changed=0, total=2)
         """
-        _known(mode, _MODES, "mode")
+        known(mode, _MODES, "mode")
         if scores is None and isinstance(data, SortedSet):
-            return _together(self, data, functools.partial(self._update_from, data, mode))
+            return self._with(data, functools.partial(self._update_from, data, mode))
         return Changes(*self._update(*self._pairs(data, scores), mode))
 
     def _update_from(self, other: SortedSet[Any], mode: str) -> Changes:
@@ -383,7 +413,7 @@ class SortedSet(_core.SortedSet[M]):
         {7: -2.0, 8: -1.0}
         """
         if scores is None and isinstance(data, SortedSet):
-            _together(self, data, functools.partial(self._subtract_all, data))
+            self._with(data, functools.partial(self._subtract_all, data))
         else:
             members, values = self._pairs(data, scores)
             self._increment(members, -values, None, None)
@@ -448,11 +478,13 @@ class SortedSet(_core.SortedSet[M]):
         """Removes a run of ranks from a held set; most of a large one by keeping the rest."""
         gone = len(ranks)
         if gone <= max(len(self) // 2, _core._WALK_ROOM):
-            return self._remove(np.require(self._columns(ranks)[0], np.int64), None)
+            members = _convert.members(self._columns(ranks)[0], self.member_dtype)
+            return self._remove(members, None)
         kept = self._like()
         for part in (range(ranks.start), range(ranks.stop, len(self))):
-            members, scores = self._columns(part)
-            kept._update(np.require(members, np.int64), np.require(scores, np.float64), "set")
+            rows, scores = self._columns(part)
+            members = _convert.members(rows, self.member_dtype)
+            kept._update(members, np.require(scores, np.float64), "set")
         self._swap(kept)
         return gone
 
@@ -479,6 +511,25 @@ class SortedSet(_core.SortedSet[M]):
         return self._drop(self._between(lo, hi, closed))
 
     @_atomic
+    def remove_by_lex(
+        self,
+        lo: M | None,
+        hi: M | None,
+        *,
+        closed: Closed = "both",
+        within_score: float | None = None,
+    ) -> int:
+        """Remove the members from lo to hi among equal scores, as `range_by_lex`; returns how many.
+
+        O(k log n).
+
+        >>> z = goblin.SortedSet(["ann", "bea", "bob"], 0.0)
+        >>> z.remove_by_lex("b", None), list(z)
+        (2, ['ann'])
+        """
+        return self._drop(self._lex(lo, hi, closed, within_score))
+
+    @_atomic
     def trim(self, n: int, *, keep: Literal["top", "bottom"] = "top") -> int:
         """Keep the n highest or lowest; returns how many were removed. ValueError for a negative n.
 
@@ -486,7 +537,7 @@ class SortedSet(_core.SortedSet[M]):
         >>> z.trim(1), list(z)
         (2, [9])
         """
-        _known(keep, ("top", "bottom"), "keep")
+        known(keep, ("top", "bottom"), "keep")
         surplus = max(len(self) - _convert.count(n, "n"), 0)
         everyone = range(len(self))
         return self._drop(everyone[:surplus] if keep == "top" else everyone[len(self) - surplus :])
@@ -547,24 +598,15 @@ class SortedSet(_core.SortedSet[M]):
         >>> z.to_dict()
         {7: 1.0, 9: 10.0, 8: 12.0}
         """
-        _known(aggregate, ("sum", "min", "max", "count"), "aggregate")
+        known(aggregate, ("sum", "min", "max", "count"), "aggregate")
         if not isinstance(other, SortedSet):
             raise TypeError(f"a SortedSet can be merged, not {type(other).__name__}")
         merge = functools.partial(self._merge, other, _core.number(weight), aggregate)
-        _together(self, other, merge)
+        self._with(other, merge)
 
     def _merge(self, other: SortedSet[Any], weight: float, aggregate: str) -> None:
-        def take(target: SortedSet[M], members: Any, scores: Any) -> None:
-            members = _convert.members(members, self.member_dtype)
-            old = target.scores(members).astype(np.float64)
-            with np.errstate(invalid="ignore", over="ignore"):
-                new = np.full(len(scores), weight) if counting else _zero_for_nan(scores * weight)
-                both = combine(old, new) if combine else _zero_for_nan(old + new)
-            target._update(members, np.where(np.isnan(old), new, both), "set")
-
-        counting = aggregate == "count"
-        combine = {"min": np.minimum, "max": np.maximum}.get(aggregate)
-        self._absorb(other, take, self._all_ones() if counting else None)
+        start = self._all_ones() if aggregate == "count" else None
+        self._absorb(other, functools.partial(take_in, weight, aggregate), start)
 
     def _all_ones(self) -> SortedSet[M]:
         ones = self._like()
@@ -584,27 +626,28 @@ class SortedSet(_core.SortedSet[M]):
         >>> a.move(b, [7, 8, 9], mode="gt"), a.to_dict(), b.to_dict()
         (1, {8: 2.0}, {7: 1.0, 8: 5.0})
         """
-        _known(mode, _MODES, "mode")
+        known(mode, _MODES, "mode")
         if not isinstance(dst, SortedSet):
             raise TypeError(f"members move into a SortedSet, not {type(dst).__name__}")
         if dst is self:
             raise ValueError("a set can't be moved into itself")
-        ids = np.unique(_convert.members(members, self.member_dtype))
-        return _together(self, dst, functools.partial(self._move, dst, ids, mode))
+        ids = _convert.distinct(members, self.member_dtype)
+        return self._with(dst, functools.partial(self._move, dst, ids, mode))
 
-    def _move(self, dst: SortedSet[M], ids: NDArray[np.int64], mode: str) -> int:
-        scores = self.scores(ids).astype(np.float64)
+    def _move(self, dst: SortedSet[M], ids: _convert.Members, mode: str) -> int:
+        scores = self._look_up(ids).astype(np.float64)
         present = ~np.isnan(scores)
-        ids = _convert.members(ids[present], dst.member_dtype)
+        ids = _convert.chosen(ids, present, self.member_dtype)
+        ids = _convert.members(ids, dst.member_dtype)
         with np.errstate(over="ignore"):
             kept = scores[present].astype(dst.score_dtype).astype(np.float64)
         if np.isinf(kept).sum() != np.isinf(scores).sum():
             raise OverflowError("a score is beyond the range of float32")
-        old = dst.scores(ids).astype(np.float64)
+        old = dst._look_up(ids).astype(np.float64)
         new = np.isnan(old)
         fits = {"gt": kept > old, "lt": kept < old, "nx": False}.get(mode.removeprefix("xx_"), True)
         goes = fits & ~new if mode.startswith("xx") else fits | new
-        ids, kept = ids[goes], kept[goes]
+        ids, kept = _convert.chosen(ids, goes, self.member_dtype), kept[goes]
         self._remove(ids, functools.partial(dst._update, ids, kept, "set"))
         return len(ids)
 
@@ -618,7 +661,18 @@ class SortedSet(_core.SortedSet[M]):
         >>> goblin.SortedSet({7: 1.0}).scores([7, 8], missing=-1)
         array([ 1., -1.])
         """
-        ids = _convert.members(members, self.member_dtype)
+        return self._look_up(_convert.members(members, self.member_dtype), missing)
+
+    def _look_up_any(self, column: _convert.Members) -> NDArray[Any]:
+        """Scores of members of another set, which this one may be too narrow for."""
+        if isinstance(column, np.ndarray) and self.member_dtype == "int32":
+            fits = column == column.astype(np.int32)
+            scores = np.full(len(column), math.nan)
+            scores[fits] = self._look_up(column[fits])
+            return scores
+        return self._look_up(column)
+
+    def _look_up(self, ids: _convert.Members, missing: float = math.nan) -> NDArray[Any]:
         out = np.empty(len(ids), self.score_dtype)
         self._scores(ids, out, missing)
         return out
@@ -641,15 +695,15 @@ class SortedSet(_core.SortedSet[M]):
         (array([ 2,  1, -1]), array([1.        , 0.66666667]))
         """
         ids = _convert.members(members, self.member_dtype)
-        _known(method, ("ordinal", "min", "max", "average", "dense"), "method")
+        known(method, ("ordinal", "min", "max", "average", "dense"), "method")
         return self._atomically(self._rank_all, ids, method, descending, pct)
 
     def _rank_all(
-        self, ids: NDArray[np.int64], method: str, descending: bool, pct: bool
+        self, ids: _convert.Members, method: str, descending: bool, pct: bool
     ) -> NDArray[Any]:
         ranks = np.empty(len(ids), np.int64)
         if method == "dense":
-            scores, (values, _) = self.scores(ids), self.distinct_scores()
+            scores, (values, _) = self._look_up(ids), self.distinct_scores()
             ranks = np.searchsorted(values, scores)
             ranks = np.where(np.isnan(scores), -1, len(values) - 1 - ranks if descending else ranks)
         else:
@@ -692,7 +746,7 @@ class SortedSet(_core.SortedSet[M]):
 
     @_atomic
     def _end(self, n: int, ties: str, highest: bool) -> Rows[M]:
-        _known(ties, ("cut", "all"), "ties")
+        known(ties, ("cut", "all"), "ties")
         size = len(self)
         k = min(_convert.count(n, "n"), size)
         ranks = range(size)[::-1] if highest else range(size)
@@ -780,6 +834,83 @@ class SortedSet(_core.SortedSet[M]):
         ranks = self._between(lo, hi, closed)
         return self._read((ranks[::-1] if descending else ranks)[offset:stop])
 
+    def _lex_score(self, within_score: float | None) -> float:
+        """The score whose members a lex range is over, as the set stores it."""
+        if within_score is not None:
+            with np.errstate(over="ignore"):
+                return float(np.asarray(_core.number(within_score)).astype(self.score_dtype))
+        if len(self) == 0:
+            return 0.0
+        lowest, highest = self._item(0)[1], self._item(-1)[1]
+        if lowest != highest:
+            raise ValueError(
+                "a range by member needs all scores equal; say which one is meant by within_score="
+            )
+        return lowest
+
+    def _lex_rank(self, score: float, bound: M, past: bool) -> int:
+        """The rank at which members of a score from `bound` on begin, or those past it."""
+        try:
+            below = self._below(bound, score)
+        except OverflowError:  # an integer beyond all members
+            edge = 0 if operator.index(bound) < 0 else 1  # type: ignore[arg-type]
+            return self._span(score, score, False, False)[edge]
+        return below + (past and self.get(bound) == score)
+
+    def _lex(self, lo: M | None, hi: M | None, closed: str, within_score: float | None) -> range:
+        """Ranks of the members of one score between two bounds."""
+        open_lo, open_hi = _open_ends(closed)
+        score = self._lex_score(within_score)
+        start, stop = self._span(score, score, False, False)
+        if lo is not None:
+            start = self._lex_rank(score, lo, open_lo)
+        if hi is not None:
+            stop = self._lex_rank(score, hi, not open_hi)
+        return range(start, max(start, stop))
+
+    @_atomic
+    def range_by_lex(
+        self,
+        lo: M | None = None,
+        hi: M | None = None,
+        *,
+        closed: Closed = "both",
+        within_score: float | None = None,
+        descending: bool = False,
+        offset: int = 0,
+        limit: int | None = None,
+    ) -> Rows[M]:
+        """Give the members from lo to hi (None: unbounded) among equal scores, as Rows.
+
+        All scores have to be equal, unless `within_score` says which one is meant. Bounds need not
+        be members. `closed`, `offset`, `limit` as for `range_by_score`. ValueError for mixed
+        scores, TypeError for a bound of another kind. O(log size + rows).
+
+        >>> z = goblin.SortedSet(["ann", "bea", "bob"], 0.0)
+        >>> z.range_by_lex("b", "bz").members.tolist()
+        ['bea', 'bob']
+        """
+        offset = _convert.count(offset, "offset")
+        stop = None if limit is None else offset + _convert.count(limit, "limit")
+        ranks = self._lex(lo, hi, closed, within_score)
+        return self._read((ranks[::-1] if descending else ranks)[offset:stop])
+
+    @_atomic
+    def count_lex(
+        self,
+        lo: M | None,
+        hi: M | None,
+        *,
+        closed: Closed = "both",
+        within_score: float | None = None,
+    ) -> int:
+        """Count the members from lo to hi among equal scores, as `range_by_lex`. O(log n).
+
+        >>> goblin.SortedSet(["ann", "bea", "bob"], 0.0).count_lex("b", None)
+        2
+        """
+        return len(self._lex(lo, hi, closed, within_score))
+
     @_atomic
     def page(self, size: int, *, after: Cursor | None = None, descending: bool = True) -> Page[M]:
         """Give one page of a listing: Page(rows, cursor), the cursor being `after` for the next.
@@ -800,7 +931,7 @@ class SortedSet(_core.SortedSet[M]):
         if size >= len(ranks):
             return Page(rows, None)
         member, score = rows[-1]
-        return Page(rows, Cursor(score, member, bool(descending)))  # type: ignore[arg-type]
+        return Page(rows, Cursor(score, member, bool(descending)))
 
     def _after(self, cursor: Cursor | None, descending: bool) -> range:
         """The ranks that follow a cursor, in its direction."""
@@ -890,7 +1021,7 @@ class SortedSet(_core.SortedSet[M]):
         >>> goblin.SortedSet({7: 1.0, 8: 5.0, 9: 3.0, 6: 3.0}).percentile_of(3)
         62.5
         """
-        _known(kind, ("rank", "weak", "strict", "mean"), "kind")
+        known(kind, ("rank", "weak", "strict", "mean"), "kind")
         ranks = self._between(score, score, "both")
         if not len(self):
             raise ValueError("an empty set has no percentiles")
@@ -920,7 +1051,7 @@ class SortedSet(_core.SortedSet[M]):
         if range is None and len(self):
             range = self.bottom(1)[0][1], self.top(1)[0][1]
         counts, edges = np.histogram(np.empty(0), bins, range)
-        for _, scores in self._chunks():
+        for _, scores in self._walks():
             counts += np.histogram(scores, bins, range)[0]
         return counts, edges
 
@@ -1001,7 +1132,7 @@ class SortedSet(_core.SortedSet[M]):
         {8: 1.0, 7: 2.0}
         """
         members, scores = self.to_numpy()
-        return dict(zip(members.tolist(), scores.tolist(), strict=True))
+        return dict(zip(_convert.objects(members), scores.tolist(), strict=True))
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         return self.by_rank[:].__array__(dtype, copy)
@@ -1027,11 +1158,16 @@ class SortedSet(_core.SortedSet[M]):
         {8: 1.0, 7: 2.0}
         """
         whole = hasattr(type(values), "__array__") or (
-            isinstance(values, Sequence) and len(values) > 0 and np.isscalar(values[0])
+            isinstance(values, Sequence)
+            and len(values) > 0
+            and (np.isscalar(values[0]) or isinstance(values[0], uuid.UUID))
         )
         batches = (_column(batch, column) for batch in ([values] if whole else values))
         first = next(batches, ())
-        counted = cls(member=member or _kind_of(first), score=score)
+        if isinstance(first, Iterator):
+            first = list(first)
+        kind: Any = member or _kind_of(first, False)
+        counted = cls(member=kind, score=score)
         with track(progress, len(values) if whole else None, "member", "counting") as advance:
             for batch in itertools.chain([first], batches):
                 ids = _convert.members(batch, counted.member_dtype)
@@ -1039,9 +1175,29 @@ class SortedSet(_core.SortedSet[M]):
         return counted
 
 
+def weighted(scores: NDArray[Any], weight: float, aggregate: str) -> NDArray[np.float64]:
+    """What the scores of a set contribute to an aggregate."""
+    if aggregate == "count":
+        return np.full(len(scores), weight)
+    with np.errstate(invalid="ignore", over="ignore"):
+        return zero_for_nan(np.asarray(scores, np.float64) * weight)
+
+
+# What aggregates are as modes of an update.
+_MODE_OF = {"sum": "sum", "count": "sum", "min": "lt", "max": "gt"}
+
+
+def take_in(
+    weight: float, aggregate: str, target: SortedSet[Any], column: Any, scores: NDArray[Any]
+) -> None:
+    """Puts what another set contributes into an aggregate."""
+    members = _convert.members(column, target.member_dtype)
+    target._update(members, weighted(scores, weight, aggregate), _MODE_OF[aggregate])
+
+
 def _column(batch: Any, name: str | None) -> Any:
     """The members of a batch: one of its columns, or itself."""
-    if np.isscalar(batch):
+    if np.isscalar(batch) or isinstance(batch, uuid.UUID):
         kind = type(batch).__name__
         raise TypeError(f"an array of members or an iterable of arrays is wanted, not of {kind}")
     return batch[name or batch.columns[0]] if hasattr(batch, "columns") else batch

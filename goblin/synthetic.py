@@ -1,24 +1,29 @@
 """Traces of any size with a known final state, for trials, tests and benchmarks.
 
 Nothing of a trace is kept: every event follows by integer arithmetic from the number of members and
-the seed, so that a trace of a billion events takes the memory of one of its 64 slices.
+the seed, so that a trace of a billion edits takes the memory of one of its 64 slices, and a trace
+of games that of its players' ratings.
 """
 
 from __future__ import annotations
 
 import bz2
 import os
+from array import array
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, BinaryIO
+from types import TracebackType
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 import numpy as np
 
+from .io._source import import_zstd
+from .io.lichess import SPEEDS
 from .io.mediawiki import LAYOUTS
 
 if TYPE_CHECKING:
     from . import SortedSet
 
-__all__ = ["WikimediaTrace", "wikimedia"]
+__all__ = ["LichessTrace", "WikimediaTrace", "lichess", "wikimedia"]
 
 SLICES = 64
 _MAX_MEMBERS = 4_000_000_000  # ids fit uint32
@@ -43,6 +48,26 @@ _EDITS_PER_PAGELESS_EDIT = 64
 _ROWS_AT_A_TIME = 1 << 14
 _FIRST_SECOND = np.datetime64("2001-01-15T19:27:13", "s")
 _SECONDS = 808_633_966  # to the last second of August 2026
+
+
+# Games: of 256, so many of each speed; the tags that go with it.
+_SPEED_SHARES = (4, 84, 120, 40, 6, 2)
+_SPEED_EVENTS = ("UltraBullet", "Bullet", "Blitz", "Rapid", "Classical", "Correspondence")
+_TIME_CONTROLS = ("15+0", "60+0", "180+2", "600+0", "1800+20", "-")
+_GAMES_PER_CASUAL = 32
+_GAMES_PER_VARIANT = 64
+_GAMES_PER_COMPUTER = 128
+_GAMES_AT_A_TIME = 1 << 13
+_FIRST_GAME = np.datetime64("2012-12-31T23:00:16", "s")
+_SECONDS_OF_GAMES = 402_278_400  # to September 2025
+_FRAME = 1 << 25
+
+# Elo ratings. Chances are of 4096, by the opponent's lead from -800 on.
+_LEAD = 800
+_CHANCE = 4096
+_K_FACTOR = 16
+_DRAW = 128  # half of the chance of a draw
+_CHANCES = tuple(round(_CHANCE / (1 + 10 ** (lead / 400))) for lead in range(-_LEAD, _LEAD + 1))
 
 
 def wikimedia(members: int, *, seed: int = 0) -> WikimediaTrace:
@@ -186,6 +211,187 @@ class WikimediaTrace(Iterable[np.ndarray]):
         hole = (draw * np.uint32(_GROUP_IDS)) >> np.uint32(16)
         ids: np.ndarray = group * np.uint32(_GROUP_IDS) + place + (place >= hole)
         return ids
+
+
+def lichess(players: int, games: int, *, seed: int = 0) -> LichessTrace:
+    """Make a trace shaped like the rated games of Lichess: `games` among `players`.
+
+    Few players play most of the games; each has an Elo rating for each of the six speeds, and a
+    strength that the ratings keep close to. O(1); ValueError where `players` is not in 2..4e9 or
+    `games` not in 0..4e9.
+
+    >>> lichess(100, 1000).write_pgn(os.devnull)
+    {'casual game': 31, 'other variant': 15, 'no player': 14}
+    """
+    return LichessTrace(players, games, seed)
+
+
+class _Game(NamedTuple):
+    """One rated game: players and speed by number, ratings before it, the change of White's."""
+
+    white: int
+    black: int
+    speed: int
+    white_elo: int
+    black_elo: int
+    diff: int
+    result: str
+
+
+class LichessTrace:
+    """Rated games in the order of their start, with a known leaderboard.
+
+    Attributes:
+        players: number of players, some of whom may not come to play.
+        games: number of rated games.
+        seed: the seed; the same seed gives the same games.
+    """
+
+    def __init__(self, players: int, games: int, seed: int) -> None:
+        if not 2 <= players <= _MAX_MEMBERS:
+            raise ValueError(f"players must be in 2..{_MAX_MEMBERS:,}, not {players:,}")
+        if not 0 <= games <= _MAX_MEMBERS:
+            raise ValueError(f"games must be in 0..{_MAX_MEMBERS:,}, not {games:,}")
+        self.players = players
+        self.games = games
+        self.seed = seed
+
+    def final(self) -> SortedSet[str]:
+        """Each player's rating before the last game, of whatever speed. O(players + games).
+
+        It is what `goblin leaderboard` makes of the file that `write_pgn` writes.
+        """
+        from . import SortedSet
+
+        return SortedSet(self._board(), member="str")
+
+    def write_pgn(self, path: str | os.PathLike[str]) -> dict[str, int]:
+        """Write the games as Lichess does: PGN, in zstd frames where the name ends in ".zst".
+
+        It is bzip2 where the name ends in ".bz2". Among the rated games stand others: casual ones,
+        a variant, and computers. Returns how many of each reason `goblin.io.lichess.games` must
+        skip. O(games); ImportError where zstd is lacking.
+        """
+        with _open_dump(path) as file:
+            for text in self._texts():
+                file.write(text)
+        return {
+            reason: count
+            for reason, count in (
+                ("casual game", self.games // _GAMES_PER_CASUAL),
+                ("other variant", self.games // _GAMES_PER_VARIANT),
+                ("no player", 2 * (self.games // _GAMES_PER_COMPUTER)),
+            )
+            if count
+        }
+
+    def _board(self) -> dict[str, int]:
+        board: dict[int, int] = {}
+        for games in self._batches():
+            for game in games:
+                board[game.white] = game.white_elo
+                board[game.black] = game.black_elo
+        return {self._name(player): rating for player, rating in board.items()}
+
+    def _batches(self) -> Iterator[list[_Game]]:
+        """All games, some at a time."""
+        strengths = [self._strengths(speed) for speed in range(len(SPEEDS))]
+        ratings = [array("h", of_speed) for of_speed in strengths]
+        for start in range(0, self.games, _GAMES_AT_A_TIME):
+            numbers = np.arange(start, min(start + _GAMES_AT_A_TIME, self.games), dtype=np.uint32)
+            white, black, speed, luck = self._pairings(numbers)
+            yield [
+                _play(ratings[s], strengths[s], w, b, s, draw)
+                for w, b, s, draw in zip(white, black, speed, luck, strict=True)
+            ]
+
+    def _strengths(self, speed: int) -> array[int]:
+        """Of all players, between 600 and 3200, most near 1500; as int16."""
+        players = np.arange(self.players, dtype=np.uint32)
+        draw = _mix(players, 32, _key(self.seed, "strength", 0))
+        parts = draw[:, None] >> np.arange(0, 32, 8, dtype=np.uint32) & np.uint32(0xFF)
+        at_speed = _mix(players, 32, _key(self.seed, "strength", 1 + speed)) >> np.uint32(25)
+        spread = parts.sum(axis=1).astype(np.int64) * 9 // 4 + at_speed + 300
+        return array("h", np.clip(spread, 600, 3200).astype(np.int16).tobytes())
+
+    def _pairings(self, numbers: np.ndarray) -> Iterator[list[int]]:
+        """White, black, speed, and a draw of 0..4095, of the games with these numbers."""
+        white = self._players_of("white", numbers)
+        black = self._players_of("black", numbers)
+        draw = _mix(numbers, 32, _key(self.seed, "game", 0))
+        speed = np.searchsorted(np.cumsum(_SPEED_SHARES), draw >> np.uint32(24), side="right")
+        luck = draw >> np.uint32(12) & np.uint32(_CHANCE - 1)
+        black = np.where(black == white, (black + 1) % self.players, black)
+        return (column.tolist() for column in (white, black, speed, luck))
+
+    def _players_of(self, side: str, numbers: np.ndarray) -> np.ndarray:
+        """An eighth of the players has half of the games."""
+        share = _mix(numbers, 32, _key(self.seed, side, 0)) / 2**32
+        players: np.ndarray = (share * share * share * self.players).astype(np.int64)
+        return players
+
+    def _name(self, player: int) -> str:
+        """Distinct whatever the case, of 3 to 17 letters and digits."""
+        draw = player * 0x9E3779B1 + _key(self.seed, "name", 0)
+        first = _FIRST_NAMES[(draw >> 8) % len(_FIRST_NAMES)]
+        last = _LAST_NAMES[(draw >> 16) % len(_LAST_NAMES)]
+        return f"{first}{last}{player}"
+
+    def _texts(self) -> Iterator[bytes]:
+        """The file, some games at a time."""
+        number = 0
+        for games in self._batches():
+            numbers = np.arange(number, number + len(games))
+            seconds = numbers.astype(np.float64) / self.games * _SECONDS_OF_GAMES
+            times = np.datetime_as_string(_FIRST_GAME + seconds.astype(np.int64)).tolist()
+            texts = []
+            for game, time in zip(games, times, strict=True):
+                number += 1
+                tags = self._tags(game, number, time)
+                texts.append(_PGN % tags)
+                texts += (_PGN % other for other in _others(tags, number))
+            yield "".join(texts).encode()
+
+    def _tags(self, game: _Game, number: int, time: str) -> dict[str, object]:
+        return {
+            "event": f"Rated {_SPEED_EVENTS[game.speed]} game",
+            "site": f"{number:08x}",
+            "date": time[:10].replace("-", "."),
+            "time": time[11:],
+            "white": self._name(game.white),
+            "black": self._name(game.black),
+            "result": game.result,
+            "white_elo": game.white_elo,
+            "black_elo": game.black_elo,
+            "white_diff": f"{game.diff:+d}",
+            "black_diff": f"{-game.diff:+d}",
+            "time_control": _TIME_CONTROLS[game.speed],
+            "more": "",
+            "moves": _MOVES[number % len(_MOVES)],
+        }
+
+
+def _play(
+    ratings: array[int], strengths: array[int], white: int, black: int, speed: int, draw: int
+) -> _Game:
+    """Play by strength, and change the ratings by what they led to expect."""
+    white_elo, black_elo = ratings[white], ratings[black]
+    chance = _chance(strengths[white], strengths[black])
+    points, result = 0, "0-1"
+    if draw < chance - _DRAW:
+        points, result = _CHANCE, "1-0"
+    elif draw < chance + _DRAW:
+        points, result = _CHANCE // 2, "1/2-1/2"
+    surprise = points - _chance(white_elo, black_elo)
+    diff = (_K_FACTOR * surprise + _CHANCE // 2) // _CHANCE
+    ratings[white] += diff
+    ratings[black] -= diff
+    return _Game(white, black, speed, white_elo, black_elo, diff, result)
+
+
+def _chance(own: int, other: int) -> int:
+    """Of 4096 games, how many a player wins: by Elo's formula."""
+    return _CHANCES[min(max(other - own, -_LEAD), _LEAD) + _LEAD]
 
 
 def _edit_counts(members: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -341,6 +547,63 @@ _REVISION = {
 }
 
 
+_PGN = """\
+[Event "%(event)s"]
+[Site "https://lichess.org/%(site)s"]
+[Date "%(date)s"]
+[Round "-"]
+[White "%(white)s"]
+[Black "%(black)s"]
+[Result "%(result)s"]
+[UTCDate "%(date)s"]
+[UTCTime "%(time)s"]
+[WhiteElo "%(white_elo)s"]
+[BlackElo "%(black_elo)s"]
+[WhiteRatingDiff "%(white_diff)s"]
+[BlackRatingDiff "%(black_diff)s"]
+[ECO "C95"]
+[Opening "Ruy Lopez: Closed, Breyer Defense"]
+[TimeControl "%(time_control)s"]
+[Termination "Normal"]
+%(more)s
+%(moves)s%(result)s
+
+"""
+
+
+def _others(tags: dict[str, object], number: int) -> Iterator[dict[str, object]]:
+    """The games that are no rated ones of two players, as they come after some that are."""
+    if number % _GAMES_PER_CASUAL == 0:
+        yield tags | {"event": "Casual Blitz game", "white_elo": 9999}
+    if number % _GAMES_PER_VARIANT == 0:
+        yield tags | {"white_elo": 9999, "more": '[Variant "Chess960"]\n'}
+    if number % _GAMES_PER_COMPUTER == 0:
+        yield tags | {"white": "lichess AI level 3", "black": "Anonymous", "black_elo": "?"}
+
+
+_FIRST_NAMES = ("Check", "Queen", "rook_", "PAWN", "Knight-", "bishop", "", "The_")
+_LAST_NAMES = ("mate", "King", "fork", "Pin", "", "BLITZ", "gambit", "Castle", "x", "Endgame")
+
+_LINE = """e4 e5 Nf3 Nc6 Bb5 a6 Ba4 Nf6 O-O Be7 Re1 b5 Bb3 d6 c3 O-O h3 Nb8 d4 Nbd7 Nbd2 Bb7 Bc2 Re8
+Nf1 Bf8 Ng3 g6 a4 c5 d5 c4 Bg5 h6 Be3 Nc5 Qd2 h5 Bg5 Be7""".split()  # noqa: SIM905 - readable as moves
+_SHUFFLE = ("Kh2", "Kg7", "Kg1", "Kg8")
+
+
+def _moves(plies: int, with_evals: bool) -> str:
+    """Moves with the comments of Lichess, and a blank at their end."""
+    line = [*_LINE, *_SHUFFLE * plies][:plies]
+    texts = []
+    for ply, move in enumerate(line):
+        number = f"{ply // 2 + 1}{'...' if ply % 2 else '.'}"
+        evaluation = f"[%eval 0.{ply % 90 + 10}] " if with_evals else ""
+        minutes, seconds = divmod(600 - ply, 60)
+        texts.append(f"{number} {move} {{ {evaluation}[%clk 0:{minutes:02}:{seconds:02}] }} ")
+    return "".join(texts)
+
+
+_MOVES = [_moves(10 + 5 * length, length % 8 == 0) for length in range(23)]
+
+
 def _template(layout: tuple[str, ...], entity: str, event: str, values: dict[str, str]) -> str:
     values = values | {
         "wiki_db": "enwiki",
@@ -351,10 +614,47 @@ def _template(layout: tuple[str, ...], entity: str, event: str, values: dict[str
     return "\t".join(values.get(column, "") for column in layout) + "\n"
 
 
-def _open_dump(path: str | os.PathLike[str]) -> BinaryIO:
+def _open_dump(path: str | os.PathLike[str]) -> BinaryIO | _ZstdFrames:
+    if os.fspath(path).endswith(".zst"):
+        return _ZstdFrames(path)
     if os.fspath(path).endswith(".bz2"):
         return bz2.open(path, "wb")  # type: ignore[return-value]
     return open(path, "wb")
+
+
+class _ZstdFrames:
+    """A file as pzstd writes it: frames of 32 MiB of text, with the length of each before it."""
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self._zstd = import_zstd()
+        self._options = {self._zstd.CompressionParameter.checksum_flag: 1}
+        self._pending = bytearray()
+        self._file = open(path, "wb")  # noqa: SIM115 - closed by __exit__
+
+    def write(self, data: bytes) -> None:
+        self._pending += data
+        while len(self._pending) >= _FRAME:
+            self._write_frame()
+
+    def _write_frame(self) -> None:
+        frame = self._zstd.compress(self._pending[:_FRAME], options=self._options)
+        del self._pending[:_FRAME]
+        for number in (0x184D2A50, 4, len(frame)):  # a skippable frame of four bytes
+            self._file.write(number.to_bytes(4, "little"))
+        self._file.write(frame)
+
+    def __enter__(self) -> _ZstdFrames:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        with self._file:
+            if kind is None and (self._pending or self._file.tell() == 0):
+                self._write_frame()
 
 
 def _key(seed: int, purpose: str, number: int) -> int:

@@ -19,7 +19,7 @@ enum {
     BUCKETS = GOB_CODE1_MAX + 1, /* the scores that a 1-byte code holds */
     DIGIT_BITS = 16,
     DIGITS = 128 / DIGIT_BITS, /* of key and member together */
-    RANGE_MIN = 1 << 18,
+    RANGE_MIN = 1 << 19,
     RANGE_SHARE = 8, /* a range holds at most this share of the members */
 };
 

@@ -88,10 +88,11 @@ gob_status gob_bulk_update(gob_zset *z, gob_journal *j, gob_inputs in, size_t fr
         if (i == b.start + b.n) {
             batch_begin(&b, z, &in, i, from + n);
         }
-        double score;
-        GOB_TRY(gob_narrow(in.scores.at[i * in.scores.step], z->index.score_bytes, &score));
         int64_t id = batch_id(&b, z, &in, i);
         double old = gob_index_get(&z->index, id);
+        double score;
+        GOB_TRY(gob_mode_score(mode, old, in.scores.at[i * in.scores.step], z->index.score_bytes,
+                               &score));
         if (old == score || !gob_mode_admits(mode, old, score)) {
             continue;
         }

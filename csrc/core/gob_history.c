@@ -13,24 +13,6 @@ typedef struct row {
     size_t stop[GOB_HISTORY_MAX_WIDTH + 1]; /* the last place takes what is too much */
 } row;
 
-/* 0x80 in each byte of word that equals the byte repeated in pattern; exact, without carries. */
-GOB_INLINE uint64_t match_bytes(uint64_t word, uint64_t pattern)
-{
-    const uint64_t low = 0x7f7f7f7f7f7f7f7fU;
-    uint64_t differ = word ^ pattern;
-    return ~(((differ & low) + low) | differ | low);
-}
-
-/* Eight bytes with the first in the lowest place. */
-GOB_INLINE uint64_t load_ordered(const char *p)
-{
-    uint64_t word = gob_load64(p);
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-    word = __builtin_bswap64(word);
-#endif
-    return word;
-}
-
 static void note_stop(row *r, size_t at)
 {
     size_t slot = r->width < GOB_HISTORY_MAX_WIDTH ? r->width : GOB_HISTORY_MAX_WIDTH;
@@ -54,8 +36,8 @@ static bool find_fields(row *r, const char *text, size_t available)
     r->text = text;
     r->width = 0;
     for (; at + 8 <= available; at += 8) {
-        uint64_t word = load_ordered(text + at);
-        uint64_t hits = match_bytes(word, ones * '\t') | match_bytes(word, ones * '\n');
+        uint64_t word = gob_load_ordered(text + at);
+        uint64_t hits = gob_match_bytes(word, ones * '\t') | gob_match_bytes(word, ones * '\n');
         for (; hits != 0; hits &= hits - 1) {
             size_t place = at + gob_ctz64(hits) / 8;
             if (text[place] == '\n') {
@@ -102,43 +84,6 @@ static bool read_boolean(const char *text, size_t length, uint8_t *value)
     return length == 0 || (length == 5 && memcmp(text, "false", 5) == 0);
 }
 
-/* Exactly `count` digits; -1 where there is anything else. */
-static int64_t read_digits(const char *text, size_t count)
-{
-    int64_t value = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (text[i] < '0' || text[i] > '9') {
-            return -1;
-        }
-        value = value * 10 + (text[i] - '0');
-    }
-    return value;
-}
-
-static bool is_leap(int64_t year)
-{
-    return (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
-}
-
-/* Days from 1970-01-01 to a date of years 0..9999; NO_DATE where there is none. */
-enum { NO_DATE = -1000000000 };
-
-static int64_t days_since_epoch(int64_t year, int64_t month, int64_t day)
-{
-    static const int16_t before[] = {0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334, 365};
-    enum { DAYS_TO_1970 = 719528 };
-
-    if (year < 0 || month < 1 || month > 12 || day < 1) {
-        return NO_DATE;
-    }
-    int64_t leap = is_leap(year) ? 1 : 0;
-    if (day > before[month] - before[month - 1] + (month == 2 ? leap : 0)) {
-        return NO_DATE;
-    }
-    int64_t leaps = (year + 3) / 4 - (year + 99) / 100 + (year + 399) / 400;
-    return year * 365 + leaps + before[month - 1] + (month > 2 ? leap : 0) + day - 1 - DAYS_TO_1970;
-}
-
 /* "YYYY-MM-DD HH:MM:SS" and an optional fraction, of which microseconds are kept. */
 static bool read_timestamp(const char *text, size_t length, int64_t *value)
 {
@@ -152,23 +97,23 @@ static bool read_timestamp(const char *text, size_t length, int64_t *value)
         text[16] != ':') {
         return false;
     }
-    int64_t days =
-        days_since_epoch(read_digits(text, 4), read_digits(text + 5, 2), read_digits(text + 8, 2));
-    int64_t hour = read_digits(text + 11, 2);
-    int64_t minute = read_digits(text + 14, 2);
-    int64_t second = read_digits(text + 17, 2);
+    int64_t days = gob_days_since_epoch(gob_parse_digits(text, 4), gob_parse_digits(text + 5, 2),
+                                        gob_parse_digits(text + 8, 2));
+    int64_t hour = gob_parse_digits(text + 11, 2);
+    int64_t minute = gob_parse_digits(text + 14, 2);
+    int64_t second = gob_parse_digits(text + 17, 2);
     int64_t micros = 0;
     if (length > WHOLE) {
         size_t digits = length - WHOLE - 1;
         if (text[WHOLE] != '.' || digits == 0 || digits > MAX_DIGITS ||
-            read_digits(text + WHOLE + 1, digits) < 0) {
+            gob_parse_digits(text + WHOLE + 1, digits) < 0) {
             return false;
         }
         for (size_t i = 0; i < KEPT_DIGITS; i++) {
             micros = micros * 10 + (i < digits ? text[WHOLE + 1 + i] - '0' : 0);
         }
     }
-    if (days == NO_DATE || hour < 0 || hour > 23 || minute < 0 || minute > 59 || second < 0 ||
+    if (days == GOB_NO_DATE || hour < 0 || hour > 23 || minute < 0 || minute > 59 || second < 0 ||
         second > 59) {
         return false;
     }

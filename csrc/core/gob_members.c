@@ -286,7 +286,7 @@ void gob_members_find_many(const gob_members *m, const gob_names *names, size_t 
     }
     for (size_t i = 0; i < n && t->capacity != 0; i++) {
         if (slot[i] != GOB_NO_SLOT) {
-            GOB_PREFETCH(m->arena + offset_of(m, gob_table_member(t, slot[i])));
+            gob_members_prefetch(m, gob_table_member(t, slot[i]));
         }
     }
     for (size_t i = 0; i < n; i++) {
@@ -297,6 +297,11 @@ void gob_members_find_many(const gob_members *m, const gob_names *names, size_t 
 gob_name gob_members_name(const gob_members *m, int64_t id)
 {
     return name_at(m, offset_of(m, id));
+}
+
+void gob_members_prefetch(const gob_members *m, int64_t id)
+{
+    GOB_PREFETCH(m->arena + offset_of(m, id));
 }
 
 /* Adding */

@@ -73,6 +73,9 @@ void gob_members_settle(gob_members *m, gob_alloc *a);
 
 gob_name gob_members_name(const gob_members *m, int64_t id);
 
+/* Starts the load of a name. */
+void gob_members_prefetch(const gob_members *m, int64_t id);
+
 /* The score of a name, or GOB_ABSENT. */
 double gob_members_score(const gob_members *m, int64_t id);
 

@@ -170,6 +170,21 @@ uint64_t gob_order_lower_bound(const gob_order *o, const gob_bound *b)
     return before + block_lower_bound(o, c, b);
 }
 
+/* The place in its block of an entry that is there. */
+static size_t block_rank(const gob_order *o, const gob_child *c, gob_entry e)
+{
+    return o->names == NULL ? gob_block_lower_bound(c->node, o->layout, c->first, e)
+                            : gob_block_find(c->node, o->layout, c->first, e.member);
+}
+
+uint64_t gob_order_rank(const gob_order *o, gob_entry e)
+{
+    uint64_t before;
+    gob_bound b = gob_bound_of(o->names, e);
+    const gob_child *c = locate(o, &b, &before);
+    return before + block_rank(o, c, e);
+}
+
 /* The block that holds the rank, and in *rank the place inside it. */
 static const gob_child *descend(const gob_order *o, uint64_t *rank)
 {
@@ -194,22 +209,18 @@ gob_entry gob_order_select(const gob_order *o, uint64_t rank)
     return gob_block_get(c->node, o->layout, c->first, rank);
 }
 
-void gob_order_lower_bound_many(const gob_order *o, const gob_entry *entries, size_t n,
-                                uint64_t *ranks)
+void gob_order_rank_many(const gob_order *o, const gob_entry *entries, size_t n, uint64_t *ranks)
 {
     const gob_child *blocks[GOB_BATCH];
-    gob_bound bounds[GOB_BATCH];
     for (size_t start = 0; start < n; start += GOB_BATCH) {
         size_t end = n - start < GOB_BATCH ? n : start + GOB_BATCH;
-        for (size_t i = start; i < end && o->root != NULL; i++) {
-            bounds[i - start] = gob_bound_of(o->names, entries[i]);
-            blocks[i - start] = locate(o, &bounds[i - start], &ranks[i]);
+        for (size_t i = start; i < end; i++) {
+            gob_bound b = gob_bound_of(o->names, entries[i]);
+            blocks[i - start] = locate(o, &b, &ranks[i]);
             gob_block_prefetch(blocks[i - start]->node);
         }
         for (size_t i = start; i < end; i++) {
-            ranks[i] = o->root == NULL
-                           ? 0
-                           : ranks[i] + block_lower_bound(o, blocks[i - start], &bounds[i - start]);
+            ranks[i] += block_rank(o, blocks[i - start], entries[i]);
         }
     }
 }

@@ -7,6 +7,27 @@
 #include <math.h>
 #include <stdlib.h>
 
+static bool is_leap(int64_t year)
+{
+    return (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
+}
+
+int64_t gob_days_since_epoch(int64_t year, int64_t month, int64_t day)
+{
+    static const int16_t before[] = {0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334, 365};
+    enum { DAYS_TO_1970 = 719528 };
+
+    if (year < 0 || month < 1 || month > 12 || day < 1) {
+        return GOB_NO_DATE;
+    }
+    int64_t leap = is_leap(year) ? 1 : 0;
+    if (day > before[month] - before[month - 1] + (month == 2 ? leap : 0)) {
+        return GOB_NO_DATE;
+    }
+    int64_t leaps = (year + 3) / 4 - (year + 99) / 100 + (year + 399) / 400;
+    return year * 365 + leaps + before[month - 1] + (month > 2 ? leap : 0) + day - 1 - DAYS_TO_1970;
+}
+
 /* Up to 15 digits with at most one point: both the digits and the power of ten are exact doubles.
  */
 static bool parse_short_decimal(const char *text, size_t length, double *value)

@@ -560,16 +560,23 @@ gob_entry gob_zset_select(const gob_zset *z, uint64_t rank)
     return (gob_entry){w.keys[rank], w.members[rank]};
 }
 
-void gob_zset_lower_bound_many(const gob_zset *z, const gob_entry *entries, size_t n,
-                               uint64_t *ranks)
+uint64_t gob_zset_rank(const gob_zset *z, gob_entry e)
 {
     if (z->order != NULL) {
-        gob_order_lower_bound_many(z->order, entries, n, ranks);
+        return gob_order_rank(z->order, e);
+    }
+    gob_bound b = gob_bound_of(gob_zset_names(z), e);
+    return count_before(z, &b);
+}
+
+void gob_zset_rank_many(const gob_zset *z, const gob_entry *entries, size_t n, uint64_t *ranks)
+{
+    if (z->order != NULL) {
+        gob_order_rank_many(z->order, entries, n, ranks);
         return;
     }
     for (size_t i = 0; i < n; i++) {
-        gob_bound b = gob_bound_of(gob_zset_names(z), entries[i]);
-        ranks[i] = count_before(z, &b);
+        ranks[i] = gob_zset_rank(z, entries[i]);
     }
 }
 

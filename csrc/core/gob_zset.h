@@ -51,7 +51,8 @@ GOB_INLINE uint64_t gob_zset_count(const gob_zset *z)
 
 gob_layout gob_zset_layout(const gob_zset *z);
 
-/* Conditions on a write, as ZADD's. GT and LT add absent members; XX_GT and XX_LT do not. */
+/* Conditions on a write, as ZADD's: GT and LT add absent members, XX_GT and XX_LT do not. And what
+ * becomes of two scores in a union: NaN as a sum becomes 0. */
 typedef enum gob_mode {
     GOB_SET,
     GOB_NX,
@@ -60,6 +61,7 @@ typedef enum gob_mode {
     GOB_LT,
     GOB_XX_GT,
     GOB_XX_LT,
+    GOB_SUM,
 } gob_mode;
 
 typedef struct gob_changes {
@@ -92,6 +94,17 @@ double gob_zset_remove(gob_zset *z, int64_t id); /* the old score or GOB_ABSENT;
 
 /* Whether a write in this mode goes through, old being GOB_ABSENT where there is no member. */
 bool gob_mode_admits(gob_mode mode, double old, double score);
+
+/* The score that a write in this mode leaves where it goes through. GOB_NAN, GOB_RANGE. */
+GOB_INLINE gob_status gob_mode_score(gob_mode mode, double old, double score, unsigned score_bytes,
+                                     double *out)
+{
+    if (mode == GOB_SUM && !gob_is_absent(old)) {
+        double sum = old + score;
+        score = sum != sum && score == score ? 0.0 : sum;
+    }
+    return gob_narrow(score, score_bytes, out);
+}
 
 /* What writes are made of, for bulk calls */
 
@@ -130,8 +143,8 @@ GOB_INLINE bool gob_zset_is_synced(const gob_zset *z)
 uint64_t gob_zset_lower_bound(const gob_zset *z, const gob_bound *b);
 gob_entry gob_zset_select(const gob_zset *z, uint64_t rank);
 void gob_zset_read(const gob_zset *z, uint64_t rank, gob_window *w);
-void gob_zset_lower_bound_many(const gob_zset *z, const gob_entry *entries, size_t n,
-                               uint64_t *ranks);
+uint64_t gob_zset_rank(const gob_zset *z, gob_entry e);
+void gob_zset_rank_many(const gob_zset *z, const gob_entry *entries, size_t n, uint64_t *ranks);
 void gob_zset_select_many(const gob_zset *z, const uint64_t *ranks, size_t n, gob_entry *entries);
 
 /* True when a scan should answer a read that the order would answer in O(log n): the order is not

@@ -24,10 +24,12 @@ typedef struct gob_module_state {
 extern struct PyModuleDef gob_module_def;
 
 /* Each returns 0, or -1 with an exception set. */
+int gob_add_boards(PyObject *module);
 int gob_add_build_info(PyObject *module);
 int gob_add_convert(PyObject *module);
 int gob_add_iterator(PyObject *module);
 int gob_add_names(PyObject *module);
+int gob_add_pgn(PyObject *module);
 int gob_add_sortedset(PyObject *module);
 int gob_add_traces(PyObject *module);
 int gob_add_uuid(PyObject *module);

@@ -56,9 +56,13 @@ static size_t code_points(const char *text, size_t width)
     return n;
 }
 
-/* Python's own error for a row that has no UTF-8. */
-static int raise_unencodable(PyArrayObject *array, const char *text)
+/* For a row that has no UTF-8; Python's own error where it is a str. */
+static int raise_unencodable(PyArrayObject *array, const char *text, uint32_t c)
 {
+    if (c > 0x10FFFF) {
+        PyErr_SetString(PyExc_ValueError, "an array of text holds what is no code point");
+        return -1;
+    }
     PyObject *object = PyArray_GETITEM(array, text);
     PyObject *encoded = object == NULL ? NULL : PyUnicode_AsUTF8String(object);
     Py_XDECREF(object);
@@ -76,7 +80,7 @@ static Py_ssize_t unicode_size(PyArrayObject *array, const rows *r, bool swapped
         for (size_t k = 0; k < n; k++) {
             uint32_t c = code_point(text, k, swapped);
             if (GOB_UNLIKELY(!gob_utf8_encodes(c))) {
-                return raise_unencodable(array, text);
+                return raise_unencodable(array, text, c);
             }
             total += (Py_ssize_t)gob_utf8_size(c);
         }

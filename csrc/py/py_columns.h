@@ -41,7 +41,8 @@ int gob_texts_new(gob_names_object *self, size_t count, size_t bytes, gob_texts 
 /* Each fills an empty object; 0, or -1 with an exception. */
 int gob_names_from_objects(gob_names_object *self, PyObject *iterable);
 int gob_names_from_array(gob_names_object *self, PyObject *array);
-int gob_names_from_arrow(gob_names_object *self, PyObject *exporter);
+int gob_names_from_stream(gob_names_object *self, PyObject *exporter); /* __arrow_c_stream__ */
+int gob_names_from_pair(gob_names_object *self, PyObject *exporter);   /* __arrow_c_array__ */
 
 /* Turns a column of text into one of UUIDs. */
 int gob_names_parse(gob_names_object *self);

@@ -1,10 +1,10 @@
-/* Columns and single members from Python objects; py_arrays.c and py_arrow.c read the arrays. */
+/* The type goblin._core.Names, and which way each kind of input goes: py_objects.c, py_arrays.c or
+ * py_arrow.c. */
 #define GOB_NUMPY_IMPORT
 #include "py_numpy.h"
 
 #include "py_args.h"
 #include "py_columns.h"
-#include "py_utf8.h"
 #include "py_uuid.h"
 
 const char *const gob_kind_words[] = {"str", "bytes", "uuid", NULL};
@@ -34,163 +34,6 @@ int gob_texts_new(gob_names_object *self, size_t count, size_t bytes, gob_texts 
     return 0;
 }
 
-/* Bytes of a text that is not ASCII; -1 with UnicodeEncodeError. */
-static Py_ssize_t encoded_size(PyObject *text)
-{
-    Py_ssize_t size = 0;
-    for (Py_ssize_t i = 0; i < PyUnicode_GET_LENGTH(text); i++) {
-        uint32_t c = PyUnicode_READ_CHAR(text, i);
-        if (!gob_utf8_encodes(c)) {
-            PyObject *raises = PyUnicode_AsUTF8String(text);
-            Py_XDECREF(raises);
-            return -1;
-        }
-        size += (Py_ssize_t)gob_utf8_size(c);
-    }
-    return size;
-}
-
-static uint8_t *encode(PyObject *text, uint8_t *out)
-{
-    for (Py_ssize_t i = 0; i < PyUnicode_GET_LENGTH(text); i++) {
-        out = gob_utf8_put(out, PyUnicode_READ_CHAR(text, i));
-    }
-    return out;
-}
-
-static gob_name name_of_ascii(PyObject *text)
-{
-    return (gob_name){PyUnicode_DATA(text), (size_t)PyUnicode_GET_LENGTH(text)};
-}
-
-static gob_name name_of_bytes(PyObject *bytes)
-{
-    return (gob_name){(const uint8_t *)PyBytes_AS_STRING(bytes), (size_t)PyBytes_GET_SIZE(bytes)};
-}
-
-static int refuse_type(PyObject *object, gob_kind kind)
-{
-    PyErr_Format(PyExc_TypeError, "a member must be %s, not %.100s", gob_kind_word(kind),
-                 Py_TYPE(object)->tp_name);
-    return -1;
-}
-
-/* UTF-8 of the items that are not ASCII, together; -1 with an exception. */
-static Py_ssize_t check_texts(PyObject *items)
-{
-    Py_ssize_t total = 0;
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(items); i++) {
-        PyObject *item = PyTuple_GET_ITEM(items, i);
-        if (!PyUnicode_Check(item)) {
-            return refuse_type(item, GOB_STR);
-        }
-        Py_ssize_t size = PyUnicode_IS_ASCII(item) ? 0 : encoded_size(item);
-        if (size < 0) {
-            return -1;
-        }
-        total += size;
-    }
-    return total;
-}
-
-/* A list of names: of ASCII where the strings have it, of other text behind the list. Python would
- * encode it, too, but keep the result in each string. */
-static int take_texts(gob_names_object *self, PyObject *items)
-{
-    Py_ssize_t more = check_texts(items);
-    if (more < 0 || gob_names_own(self, self->count, sizeof(gob_name), (size_t)more) == NULL) {
-        return -1;
-    }
-    gob_name *list = (gob_name *)(void *)self->own;
-    uint8_t *out = self->own + self->count * sizeof(gob_name);
-    for (size_t i = 0; i < self->count; i++) {
-        PyObject *item = PyTuple_GET_ITEM(items, (Py_ssize_t)i);
-        if (PyUnicode_IS_ASCII(item)) {
-            list[i] = name_of_ascii(item);
-        } else {
-            uint8_t *end = encode(item, out);
-            list[i] = (gob_name){out, (size_t)(end - out)};
-            out = end;
-        }
-    }
-    return 0;
-}
-
-/* A new reference to bytes that no one can change. */
-static PyObject *as_bytes(PyObject *object)
-{
-    if (PyBytes_Check(object)) {
-        return Py_NewRef(object);
-    }
-    if (PyByteArray_Check(object) || PyMemoryView_Check(object)) {
-        return PyBytes_FromObject(object);
-    }
-    refuse_type(object, GOB_BYTES);
-    return NULL;
-}
-
-static PyObject *all_as_bytes(PyObject *items)
-{
-    PyObject *out = PyTuple_New(PyTuple_GET_SIZE(items));
-    for (Py_ssize_t i = 0; out != NULL && i < PyTuple_GET_SIZE(items); i++) {
-        PyObject *bytes = as_bytes(PyTuple_GET_ITEM(items, i));
-        if (bytes == NULL) {
-            Py_CLEAR(out);
-        } else {
-            PyTuple_SET_ITEM(out, i, bytes);
-        }
-    }
-    return out;
-}
-
-static int take_bytes(gob_names_object *self, PyObject *items)
-{
-    self->source = all_as_bytes(items);
-    if (self->source == NULL || gob_names_own(self, self->count, sizeof(gob_name), 0) == NULL) {
-        return -1;
-    }
-    gob_name *list = (gob_name *)(void *)self->own;
-    for (size_t i = 0; i < self->count; i++) {
-        list[i] = name_of_bytes(PyTuple_GET_ITEM(self->source, (Py_ssize_t)i));
-    }
-    return 0;
-}
-
-static int take_uuids(gob_names_object *self, PyObject *items)
-{
-    const gob_module_state *state = PyType_GetModuleState(Py_TYPE(self));
-    uint8_t *out = gob_names_own(self, self->count, GOB_UUID_BYTES, 0);
-    for (size_t i = 0; out != NULL && i < self->count; i++) {
-        if (gob_uuid_read(state, PyTuple_GET_ITEM(items, (Py_ssize_t)i), out + i * GOB_UUID_BYTES) <
-            0) {
-            return -1;
-        }
-    }
-    return out == NULL ? -1 : 0;
-}
-
-/* A tuple is taken first: it can't shrink while items are converted. */
-int gob_names_from_objects(gob_names_object *self, PyObject *iterable)
-{
-    PyObject *items = PySequence_Tuple(iterable);
-    if (items == NULL) {
-        return -1;
-    }
-    self->count = (size_t)PyTuple_GET_SIZE(items);
-    int result;
-    if (self->kind == GOB_STR) {
-        result = take_texts(self, items);
-        self->source = Py_NewRef(items);
-    } else {
-        result = self->kind == GOB_BYTES ? take_bytes(self, items) : take_uuids(self, items);
-    }
-    Py_DECREF(items);
-    self->column = (gob_names){.form = self->kind == GOB_UUID ? GOB_NAMES_FIXED : GOB_NAMES_LIST,
-                               .width = GOB_UUID_BYTES,
-                               .data = self->own};
-    return result;
-}
-
 int gob_names_parse(gob_names_object *self)
 {
     const gob_module_state *state = PyType_GetModuleState(Py_TYPE(self));
@@ -209,20 +52,25 @@ int gob_names_parse(gob_names_object *self)
     return result;
 }
 
-/* Whether a type has this attribute; special methods are looked up there. */
-static bool type_has(PyObject *object, const char *name)
+/* Whether a type has this attribute; special methods are looked up there. -1 on error. */
+static int type_has(PyObject *object, const char *name)
 {
-    return PyObject_HasAttrString((PyObject *)Py_TYPE(object), name);
+    PyObject *found = PyObject_GetAttrString((PyObject *)Py_TYPE(object), name);
+    if (found == NULL && PyErr_ExceptionMatches(PyExc_AttributeError)) {
+        PyErr_Clear();
+        return 0;
+    }
+    Py_XDECREF(found);
+    return found == NULL ? -1 : 1;
 }
 
-/* Whether numpy keeps the values, so that a way over Arrow would be a detour; -1 on error. */
+/* Whether numpy keeps the values of an object with __array__, so that a way over Arrow would be a
+ * detour; -1 on error. */
 static int is_kept_by_numpy(PyObject *values)
 {
-    if (PyArray_Check(values)) {
-        return 1;
-    }
-    if (!type_has(values, "__array__") || !type_has(values, "dtype")) {
-        return 0;
+    int has_dtype = type_has(values, "dtype");
+    if (has_dtype <= 0) {
+        return has_dtype;
     }
     PyObject *dtype = PyObject_GetAttrString(values, "dtype");
     int result = dtype == NULL ? -1 : PyArray_DescrCheck(dtype);
@@ -230,24 +78,30 @@ static int is_kept_by_numpy(PyObject *values)
     return result;
 }
 
+/* Whether an array has masked entries; -1 on error. */
+static int is_masked(PyObject *array)
+{
+    int has_mask = PyArray_CheckExact(array) ? 0 : type_has(array, "mask");
+    if (has_mask <= 0) {
+        return has_mask;
+    }
+    PyObject *mask = PyObject_GetAttrString(array, "mask");
+    PyObject *any = mask == NULL ? NULL : PyObject_CallMethod(mask, "any", NULL);
+    int masked = any == NULL ? -1 : PyObject_IsTrue(any);
+    Py_XDECREF(mask);
+    Py_XDECREF(any);
+    return masked;
+}
+
 /* An array of numpy's own type, without masked entries. */
 static PyObject *as_array(PyObject *values)
 {
-    if (PyArray_Check(values) && PyObject_HasAttrString(values, "mask")) {
-        PyObject *mask = PyObject_GetAttrString(values, "mask");
-        PyObject *any = mask == NULL ? NULL : PyObject_CallMethod(mask, "any", NULL);
-        int masked = any == NULL ? -1 : PyObject_IsTrue(any);
-        Py_XDECREF(mask);
-        Py_XDECREF(any);
-        if (masked > 0) {
-            PyErr_SetString(PyExc_ValueError, "masked entries have no value; leave them out, as "
-                                              ".compressed() does");
-        }
-        if (masked != 0) {
-            return NULL;
-        }
+    int masked = PyArray_Check(values) ? is_masked(values) : 0;
+    if (masked > 0) {
+        PyErr_SetString(PyExc_ValueError,
+                        "masked entries have no value; leave them out, as .compressed() does");
     }
-    return PyArray_FROM_OF(values, NPY_ARRAY_ENSUREARRAY);
+    return masked == 0 ? PyArray_FROM_OF(values, NPY_ARRAY_ENSUREARRAY) : NULL;
 }
 
 static int from_numpy(gob_names_object *self, PyObject *values)
@@ -261,16 +115,41 @@ static int from_numpy(gob_names_object *self, PyObject *values)
     return result;
 }
 
-/* 1 where pandas has Arrow's method but, without pyarrow, can't follow it. */
+/* 1 where the object is no exporter, or where pandas has the method but, without pyarrow, can't
+ * follow it. */
 static int from_arrow(gob_names_object *self, PyObject *values)
 {
-    int result = gob_names_from_arrow(self, values);
+    int stream = type_has(values, "__arrow_c_stream__");
+    int pair = stream == 0 ? type_has(values, "__arrow_c_array__") : 0;
+    if (stream < 0 || pair < 0) {
+        return -1;
+    }
+    if (stream == 0 && pair == 0) {
+        return 1;
+    }
+    int result = stream ? gob_names_from_stream(self, values) : gob_names_from_pair(self, values);
     if (result < 0 && PyErr_ExceptionMatches(PyExc_ImportError)) {
         PyErr_Clear();
         gob_names_forget(self);
         return 1;
     }
     return result;
+}
+
+static int fill_from_others(gob_names_object *self, PyObject *values)
+{
+    int array = type_has(values, "__array__");
+    int numpy = array > 0 ? is_kept_by_numpy(values) : array;
+    if (numpy == 0) {
+        int result = from_arrow(self, values);
+        if (result <= 0) {
+            return result;
+        }
+    }
+    if (numpy < 0) {
+        return -1;
+    }
+    return array ? from_numpy(self, values) : gob_names_from_objects(self, values);
 }
 
 static int fill(gob_names_object *self, PyObject *values, const gob_module_state *state)
@@ -281,24 +160,15 @@ static int fill(gob_names_object *self, PyObject *values, const gob_module_state
                      Py_TYPE(values)->tp_name);
         return -1;
     }
-    if (PyObject_TypeCheck(values, state->sortedset_type)) {
-        return gob_names_from_objects(self, values);
-    }
-    int numpy = is_kept_by_numpy(values);
-    if (numpy < 0) {
-        return -1;
-    }
-    if (numpy == 0 &&
-        (type_has(values, "__arrow_c_stream__") || type_has(values, "__arrow_c_array__"))) {
-        int result = from_arrow(self, values);
-        if (result <= 0) {
-            return result;
-        }
-    }
-    if (type_has(values, "__array__") || PyMemoryView_Check(values)) {
+    if (PyArray_Check(values) || PyMemoryView_Check(values)) {
         return from_numpy(self, values);
     }
-    return gob_names_from_objects(self, values);
+    /* A set would give pairs, or a table, where it can be asked for arrays. */
+    if (PyList_CheckExact(values) || PyTuple_CheckExact(values) ||
+        PyObject_TypeCheck(values, state->sortedset_type)) {
+        return gob_names_from_objects(self, values);
+    }
+    return fill_from_others(self, values);
 }
 
 /* Without a column yet, and not tracked. */
@@ -441,7 +311,7 @@ static int write_rows(const gob_names_object *self, PyObject *array)
     return 0;
 }
 
-PyDoc_STRVAR(to_array_doc, "to_array()\n--\n\n"
+PyDoc_STRVAR(to_array_doc, "to_array($self, /)\n--\n\n"
                            "The members as a new array: StringDType, objects (bytes), or V16.");
 
 static PyObject *names_to_array(PyObject *object, PyObject *unused)
@@ -490,66 +360,6 @@ const gob_names *gob_names_get(PyObject *object, gob_kind kind, size_t *count)
     return &self->column;
 }
 
-static int text_argument(PyObject *text, gob_name *out, gob_name_scratch *scratch)
-{
-    if (PyUnicode_IS_ASCII(text)) {
-        *out = name_of_ascii(text);
-        return 0;
-    }
-    Py_ssize_t size = encoded_size(text);
-    if (size < 0) {
-        return -1;
-    }
-    if (size <= GOB_NAME_ROOM) {
-        *out = (gob_name){scratch->room, (size_t)(encode(text, scratch->room) - scratch->room)};
-        return 0;
-    }
-    scratch->object = PyUnicode_AsUTF8String(text);
-    if (scratch->object == NULL) {
-        return -1;
-    }
-    *out = name_of_bytes(scratch->object);
-    return 0;
-}
-
-static int bytes_argument(PyObject *object, gob_name *out, gob_name_scratch *scratch)
-{
-    scratch->object = as_bytes(object);
-    if (scratch->object == NULL) {
-        return -1;
-    }
-    *out = name_of_bytes(scratch->object);
-    return 0;
-}
-
-int gob_name_argument(const gob_module_state *state, PyObject *object, gob_kind kind, gob_name *out,
-                      gob_name_scratch *scratch)
-{
-    scratch->object = NULL;
-    if (kind == GOB_STR) {
-        return PyUnicode_Check(object) ? text_argument(object, out, scratch)
-                                       : refuse_type(object, kind);
-    }
-    if (kind == GOB_BYTES) {
-        return bytes_argument(object, out, scratch);
-    }
-    *out = (gob_name){scratch->room, GOB_UUID_BYTES};
-    return gob_uuid_read(state, object, scratch->room);
-}
-
-int gob_find_name(const gob_module_state *state, PyObject *object, gob_kind kind, gob_name *out,
-                  gob_name_scratch *scratch)
-{
-    if (gob_name_argument(state, object, kind, out, scratch) == 0) {
-        return 1;
-    }
-    if (PyErr_ExceptionMatches(PyExc_TypeError) || PyErr_ExceptionMatches(PyExc_ValueError)) {
-        PyErr_Clear();
-        return 0;
-    }
-    return -1;
-}
-
 static PyMethodDef functions[] = {
     {"names", names, METH_VARARGS, names_doc},
     {NULL, NULL, 0, NULL},
@@ -562,5 +372,8 @@ int gob_add_names(PyObject *module)
         return -1;
     }
     state->names_type = (PyTypeObject *)PyType_FromModuleAndSpec(module, &spec, NULL);
-    return state->names_type == NULL ? -1 : PyModule_AddFunctions(module, functions);
+    if (state->names_type == NULL || PyModule_AddType(module, state->names_type) < 0) {
+        return -1;
+    }
+    return PyModule_AddFunctions(module, functions);
 }

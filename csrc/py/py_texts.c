@@ -24,7 +24,8 @@ PyObject *gob_names_array(gob_kind kind, size_t n)
     npy_intp shape = (npy_intp)n;
     PyArray_Descr *descr = kind == GOB_UUID ? PyArray_DescrNewFromType(NPY_VOID)
                                             : PyArray_DescrFromType(type_number(kind));
-    if (descr == NULL) {
+    if (descr == NULL) { /* numpy has another error in place of this one */
+        PyErr_NoMemory();
         return NULL;
     }
     if (kind == GOB_UUID) {

@@ -1,11 +1,12 @@
 /* The trace scanners for Python: bytes in, results into arrays that the caller made. */
-#include "goblin_module.h"
+#include "py_traces.h"
+
+#include "py_names.h"
 
 #include "gob_commands.h"
 #include "gob_history.h"
 
-/* Offset into a block, and what is left of it; false with an exception where it lies outside. */
-static int slice_block(const Py_buffer *data, Py_ssize_t offset, const char **start, size_t *length)
+int gob_slice_block(const Py_buffer *data, Py_ssize_t offset, const char **start, size_t *length)
 {
     if (offset < 0 || offset > data->len) {
         PyErr_SetString(PyExc_ValueError, "offset lies outside the block");
@@ -16,8 +17,7 @@ static int slice_block(const Py_buffer *data, Py_ssize_t offset, const char **st
     return 0;
 }
 
-/* Take a writable buffer of at least `bytes` bytes. */
-static int get_output(PyObject *object, size_t bytes, Py_buffer *view)
+int gob_get_output(PyObject *object, size_t bytes, Py_buffer *view)
 {
     if (PyObject_GetBuffer(object, view, PyBUF_WRITABLE) < 0) {
         return -1;
@@ -66,7 +66,7 @@ static int add_column(columns *self, PyObject *spec, size_t width, size_t capaci
         return -1;
     }
     Py_buffer *view = &self->views[self->count];
-    if (get_output(output, capacity * kind_bytes[kind], view) < 0) {
+    if (gob_get_output(output, capacity * kind_bytes[kind], view) < 0) {
         return -1;
     }
     self->list[self->count++] = (gob_history_column){
@@ -138,7 +138,7 @@ static PyObject *read_history(PyObject *module, PyObject *args)
     scan.capacity = (size_t)capacity;
     scan.entity.length = (size_t)entity_length;
     scan.event.length = (size_t)event_length;
-    if (slice_block(&data, offset, &start, &length) < 0 ||
+    if (gob_slice_block(&data, offset, &start, &length) < 0 ||
         add_columns(&wanted, specs, scan.width, scan.capacity) < 0) {
         goto done;
     }
@@ -184,17 +184,17 @@ static PyObject *read_commands(PyObject *module, PyObject *args)
                           &scores_object)) {
         return NULL;
     }
-    if (slice_block(&data, offset, &start, &length) < 0) {
+    if (gob_slice_block(&data, offset, &start, &length) < 0) {
         goto no_text;
     }
     size_t pairs = GOB_COMMANDS_MAX_PAIRS(length);
-    if (get_output(text_object, length, &text) < 0) {
+    if (gob_get_output(text_object, length, &text) < 0) {
         goto no_text;
     }
-    if (get_output(stops_object, (pairs + 1) * sizeof(int64_t), &stops) < 0) {
+    if (gob_get_output(stops_object, (pairs + 1) * sizeof(int64_t), &stops) < 0) {
         goto no_stops;
     }
-    if (get_output(scores_object, pairs * sizeof(double), &scores) < 0) {
+    if (gob_get_output(scores_object, pairs * sizeof(double), &scores) < 0) {
         goto no_scores;
     }
     run.text = text.buf;
@@ -244,7 +244,7 @@ static PyObject *integer_members(PyObject *module, PyObject *args)
     size_t places = (size_t)stops.len / sizeof(int64_t);
     if (places == 0 || !stops_fit(stops.buf, places, text.len)) {
         PyErr_SetString(PyExc_ValueError, "stops do not fit the text");
-    } else if (get_output(out_object, (places - 1) * sizeof(int64_t), &out) == 0) {
+    } else if (gob_get_output(out_object, (places - 1) * sizeof(int64_t), &out) == 0) {
         result = PyBool_FromLong(gob_commands_integers(text.buf, stops.buf, places - 1, out.buf));
         PyBuffer_Release(&out);
     }
@@ -253,10 +253,62 @@ static PyObject *integer_members(PyObject *module, PyObject *args)
     return result;
 }
 
+/* Fill an array of texts with every step-th of the pieces between the stops. */
+static int write_pieces(PyObject *array, size_t count, const char *text, const int64_t *stops,
+                        size_t step)
+{
+    gob_name rows[256];
+    size_t room = sizeof rows / sizeof rows[0];
+    for (size_t from = 0, n; from < count; from += n) {
+        n = count - from < room ? count - from : room;
+        for (size_t i = 0; i < n; i++) {
+            const int64_t *piece = stops + (from + i) * step;
+            rows[i] = (gob_name){(const uint8_t *)text + piece[0], (size_t)(piece[1] - piece[0])};
+        }
+        if (gob_names_write(array, GOB_STR, from, rows, n) < 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+PyDoc_STRVAR(text_column_doc,
+             "text_column(text, stops, first, step, /)\n--\n\n"
+             "A StringDType array of the pieces first, first + step, ... that lie\n"
+             "between two stops each; text must be UTF-8.");
+
+static PyObject *text_column(PyObject *module, PyObject *args)
+{
+    Py_buffer text, stops;
+    Py_ssize_t first, step;
+    PyObject *array = NULL;
+
+    (void)module;
+    if (!PyArg_ParseTuple(args, "y*y*nn:text_column", &text, &stops, &first, &step)) {
+        return NULL;
+    }
+    size_t places = (size_t)stops.len / sizeof(int64_t);
+    if (first < 0 || step < 1 || places == 0 || !stops_fit(stops.buf, places, text.len)) {
+        PyErr_SetString(PyExc_ValueError, "stops do not fit the text");
+    } else {
+        size_t left = places - 1 > (size_t)first ? places - 1 - (size_t)first : 0;
+        size_t count = (left + (size_t)step - 1) / (size_t)step;
+        array = gob_names_array(GOB_STR, count);
+        if (array != NULL &&
+            write_pieces(array, count, text.buf, (int64_t *)stops.buf + first, (size_t)step) < 0) {
+            Py_CLEAR(array);
+        }
+    }
+    PyBuffer_Release(&stops);
+    PyBuffer_Release(&text);
+    return array;
+}
+
 static PyMethodDef functions[] = {
     {"read_history", read_history, METH_VARARGS, read_history_doc},
     {"read_commands", read_commands, METH_VARARGS, read_commands_doc},
     {"integer_members", integer_members, METH_VARARGS, integer_members_doc},
+    {"text_column", text_column, METH_VARARGS, text_column_doc},
     {NULL, NULL, 0, NULL},
 };
 

@@ -11,13 +11,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from .. import PrecisionWarning, __version__
+from ..io.lichess import SPEEDS
 from . import _bench, _load, _report
 
 __all__ = ["main"]
 
 _DESCRIPTION = """\
-Sorted sets from traces: MediaWiki History dumps (.tsv, .tsv.bz2) and files of Redis commands
-(.cmds, .cmds.bz2). A FILE of "-" is standard input."""
+Sorted sets from traces: MediaWiki History dumps (.tsv, .tsv.bz2), Lichess games (.pgn, .pgn.zst,
+.pgn.bz2) and files of Redis commands (.cmds, .cmds.bz2). A FILE of "-" is standard input."""
 
 _EXIT_CODES = "exit codes: 0 done, 1 input missing or bad, 2 wrong usage, 130 interrupted"
 
@@ -32,6 +33,11 @@ _HELP = {
     "replay": (
         "Carry out a file of ZADD and ZINCRBY commands, inline or RESP.",
         "goblin replay edits.cmds\ngoblin replay --key enwiki --limit 1000000 edits.cmds",
+    ),
+    "leaderboard": (
+        "Rank the players of Lichess games by the rating before their last game.",
+        "goblin leaderboard lichess_db_standard_rated_2013-01.pgn.zst\n"
+        "goblin leaderboard --speed blitz --after-game --key-case lower *.pgn.zst",
     ),
     "top": (
         "Show the members with the highest scores.",
@@ -73,7 +79,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except OSError as error:
         reason = error.strerror or str(error)
         return _fail(reason if error.filename is None else f"{error.filename}: {reason}", 1)
-    except (OverflowError, ValueError) as error:
+    except (ImportError, OverflowError, ValueError) as error:
         return _fail(str(error), 1)
 
 
@@ -84,6 +90,10 @@ def _run(arguments: argparse.Namespace) -> _report.Report:
     options = _load.Options(arguments.member, arguments.score, arguments.limit)
     if command == "count":
         loaded = _load.history(arguments.files, options)
+    elif command == "leaderboard":
+        lower = arguments.key_case == "lower"
+        ratings = _load.Ratings(arguments.speed, lower, arguments.after_game)
+        loaded = _load.games(arguments.files, options, ratings)
     elif command == "replay":
         key = None if arguments.key is None else os.fsencode(arguments.key)
         loaded = _load.commands(arguments.file, options, key)
@@ -128,12 +138,13 @@ def _add_arguments(name: str, command: argparse.ArgumentParser) -> None:
             "--members", type=_positive, default=200_000, help="pages of the trace (%(default)s)"
         )
         return
-    if name == "count":
-        command.add_argument("files", nargs="+", metavar="FILE", help='a dump, or "-"')
+    if name in ("count", "leaderboard"):
+        kind = "a dump" if name == "count" else "games"
+        command.add_argument("files", nargs="+", metavar="FILE", help=f'{kind}, or "-"')
     else:
         command.add_argument("file", metavar="FILE", help='a trace, or "-"')
     command.set_defaults(top=10, member="int64", score="float64", limit=sys.maxsize)
-    if name in ("count", "replay", "top"):
+    if name in ("count", "leaderboard", "replay", "top"):
         command.add_argument(
             "-n", "--top", type=_count, metavar="N", help="members to show (%(default)s)"
         )
@@ -141,6 +152,7 @@ def _add_arguments(name: str, command: argparse.ArgumentParser) -> None:
         command.add_argument(
             "--member", choices=["int32", "int64"], help="kind of member (%(default)s)"
         )
+    if name in ("count", "leaderboard", "replay"):
         command.add_argument(
             "--score", choices=["float32", "float64"], help="kind of score (%(default)s)"
         )
@@ -149,6 +161,20 @@ def _add_arguments(name: str, command: argparse.ArgumentParser) -> None:
         )
     if name == "replay":
         command.add_argument("--key", metavar="NAME", help="leave out the commands of other keys")
+    if name == "leaderboard":
+        command.set_defaults(member="str")
+        command.add_argument(
+            "--speed", choices=["all", *SPEEDS], default="all", help="whose ratings (%(default)s)"
+        )
+        command.add_argument(
+            "--key-case",
+            choices=["keep", "lower"],
+            default="keep",
+            help="names as printed, or in lower case, for their case can change (%(default)s)",
+        )
+        command.add_argument(
+            "--after-game", action="store_true", help="the rating that the last game led to"
+        )
 
 
 def _count(text: str) -> int:

@@ -10,16 +10,17 @@ import sys
 import time
 from collections.abc import Callable, Iterable
 from io import BufferedReader
-from typing import NamedTuple, TypeVar, cast
+from typing import Any, NamedTuple, TypeVar, cast
 
-from .. import SortedSet, TraceError, io
+from .. import SortedSet, TraceError, _core, io
 from .._sortedset import MemberKind, ScoreKind
 from ..io._reader import Reader
+from ..io.lichess import SPEEDS
 from ..progress import track
 
 B = TypeVar("B", bound=io.Batch)
 
-_PAGES = "pages"  # what a dump's one set is called
+_PAGES, _PLAYERS = "pages", "players"  # what the one set of a dump, or of games, is called
 _DUMPS = (".tsv", ".tsv.bz2")
 _COMMANDS = (".cmds", ".cmds.bz2")
 # How a file of commands begins, and the name of a wiki, with which a dump begins, does not.
@@ -34,14 +35,22 @@ class Options(NamedTuple):
     score: ScoreKind
     limit: int
 
-    def empty_set(self) -> SortedSet[int]:
+    def empty_set(self) -> SortedSet[Any]:
         return SortedSet(member=self.member, score=self.score)
+
+
+class Ratings(NamedTuple):
+    """Which ratings make a leaderboard: of one speed or "all"; names in lower case; after games."""
+
+    speed: str
+    lower: bool
+    after_game: bool
 
 
 class Loaded(NamedTuple):
     """The sets of a trace by key, and what it took to fill them."""
 
-    sets: dict[str, SortedSet[int]]
+    sets: dict[str, SortedSet[Any]]
     events: int
     skipped: dict[str, int]
     seconds: float
@@ -75,9 +84,39 @@ def history(files: list[str], options: Options) -> Loaded:
     return Loaded({_PAGES: pages}, events, reader.skipped, seconds)
 
 
+def games(files: list[str], options: Options, wanted: Ratings) -> Loaded:
+    """Set each player's rating, game after game."""
+    board = options.empty_set()
+    skipped = 0
+
+    def take(batch: io.lichess.GameBatch, size: int) -> None:
+        nonlocal skipped
+        ratings = batch.ratings_after if wanted.after_game else batch.ratings
+        names, ratings = _names(batch, wanted.lower)[:size], ratings[:size]
+        if wanted.speed != "all":
+            chosen = batch._speeds[:size] == 1 + SPEEDS.index(wanted.speed)
+            names, ratings = names[chosen], ratings[chosen]
+            skipped += size - len(names)
+        board.update(names, ratings)
+
+    _check_standard_input(files)
+    reader = io.lichess.games(files, progress=False)
+    events, seconds = _feed(reader, options.limit, take, lambda batch: len(batch.ratings))
+    others = {"other speed": skipped} if skipped else {}
+    return Loaded({_PLAYERS: board}, events - skipped, reader.skipped | others, seconds)
+
+
+def _names(batch: io.lichess.GameBatch, lower: bool) -> Any:
+    """Names of players; of upper case they have ASCII letters only."""
+    if not lower:
+        return batch.players
+    offsets, data = batch._players
+    return _core.text_column(data.tobytes().lower(), offsets, 0, 1)
+
+
 def commands(file: str, options: Options, key: bytes | None) -> Loaded:
     """Carry out the commands of a file, of all keys (None) or of one."""
-    sets: dict[bytes, SortedSet[int]] = {}
+    sets: dict[bytes, SortedSet[Any]] = {}
     skipped = 0
 
     def take(batch: io.CommandBatch, size: int) -> None:
@@ -106,14 +145,19 @@ def commands(file: str, options: Options, key: bytes | None) -> Loaded:
     )
 
 
-def _feed(reader: Reader[B], limit: int, take: Callable[[B, int], None]) -> tuple[int, float]:
+def _feed(
+    reader: Reader[B],
+    limit: int,
+    take: Callable[[B, int], None],
+    count: Callable[[B], int] = len,
+) -> tuple[int, float]:
     """Hand over batches and how many of their events are wanted: events and seconds in all."""
     started = time.perf_counter()
     left = limit
     with track("auto", reader.bytes_total, "B", "reading") as advance:
         done = 0
         while left > 0 and (batch := next(reader, None)) is not None:
-            size = min(len(batch), left)
+            size = min(count(batch), left)
             take(batch, size)
             left -= size
             advance(reader.bytes_read - done)

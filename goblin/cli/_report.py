@@ -14,6 +14,8 @@ from ._load import Loaded
 
 Report = dict[str, Any]
 
+# By command: what members and scores are.
+_WORDS = {"count": ("page", "edits"), "leaderboard": ("player", "rating")}
 _SPREAD = ("mean", "min", "25%", "50%", "75%", "max")
 
 
@@ -31,7 +33,7 @@ def make(command: str, loaded: Loaded, top: int) -> Report:
     }
 
 
-def _of_set(command: str, scores: SortedSet[int], top: int) -> Report:
+def _of_set(command: str, scores: SortedSet[Any], top: int) -> Report:
     rows = scores.top(top)
     digest = scores.digest()  # builds the order, so that the bytes are those of a sorted set
     memory = scores.memory()
@@ -103,7 +105,7 @@ def as_text(report: Report) -> str:
 def _set_text(command: str, of_set: Report) -> str:
     if command == "digest":
         return _facts({name: str(value) for name, value in of_set["digest"].items()})
-    member, score = ("page", "edits") if command == "count" else ("member", "score")
+    member, score = _WORDS.get(command, ("member", "score"))
     facts = {
         f"{member}s": f"{of_set['members']:,}",
         "edits" if command == "count" else "total": number(of_set["total"]),
@@ -113,7 +115,10 @@ def _set_text(command: str, of_set: Report) -> str:
         spread = {name: number(of_set["scores"][name]) for name in _SPREAD}
         parts = MemoryReport(**of_set["memory"])
         return f"{_facts({'layout': of_set['layout'], **facts, **spread})}\n\n{parts}"
-    rows = [[str(row["rank"]), str(row["member"]), number(row["score"])] for row in of_set["top"]]
+    rows = [
+        [str(row["rank"]), escaped(str(row["member"])), number(row["score"])]
+        for row in of_set["top"]
+    ]
     top = table([["rank", member, score], *rows]) + "\n\n" if rows else ""
     return top + _facts(facts)
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from . import mediawiki
+from . import lichess, mediawiki
 from ._commands import CommandBatch, CommandReader, commands
 from ._reader import Batch
 
-__all__ = ["Batch", "CommandBatch", "CommandReader", "commands", "mediawiki"]
+__all__ = ["Batch", "CommandBatch", "CommandReader", "commands", "lichess", "mediawiki"]

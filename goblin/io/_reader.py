@@ -56,6 +56,7 @@ class Reader(Iterator[B], Generic[B]):
     """
 
     bytes_total: int | None
+    _record = "command"  # what may be cut off at the end of a file
 
     def __init__(self, files: TraceFile | Iterable[TraceFile], progress: Progress) -> None:
         self._files = as_list(files)
@@ -91,14 +92,14 @@ class Reader(Iterator[B], Generic[B]):
         self._begin_file()
         line = 1
         rest = b""
-        ended = False
-        while not ended:
+        self._ended = False
+        while not self._ended:
             # At least as much again as is left over, so that a long record costs linear time.
             size = max(BLOCK, len(rest))
             fresh = source.read(size)
-            ended = len(fresh) < size
+            self._ended = len(fresh) < size
             block = rest + fresh
-            if ended and source.fault is None and block and not block.endswith(b"\n"):
+            if self._ended and source.fault is None and block and not block.endswith(b"\n"):
                 block = self._complete(block)
             at = 0
             step = -1
@@ -116,7 +117,7 @@ class Reader(Iterator[B], Generic[B]):
         if source.fault is not None:
             raise self._error(source, line, rest, source.fault)
         if rest:
-            raise self._error(source, line, rest, "the last command is cut off")
+            raise self._error(source, line, rest, f"the last {self._record} is cut off")
 
     def _error(self, source: Source, number: int, record: bytes, fault: str) -> TraceError:
         return TraceError(f"{source.name}, {self._unit(record)} {number}: {fault}")
@@ -135,3 +136,7 @@ class Reader(Iterator[B], Generic[B]):
     def _read_block(self, block: bytes, at: int) -> tuple[int, int, B | None, str | None]:
         """Read whole records from block[at:]: bytes and lines taken, a batch, a fault."""
         raise NotImplementedError
+
+    def _count(self, reason: str, rows: int) -> None:
+        if rows:
+            self.skipped[reason] = self.skipped.get(reason, 0) + rows

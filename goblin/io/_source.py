@@ -5,8 +5,8 @@ from __future__ import annotations
 import bz2
 import os
 import sys
-from collections.abc import Iterable
-from typing import BinaryIO
+from collections.abc import Callable, Iterable
+from typing import Any, BinaryIO, NamedTuple
 
 from ..errors import TraceError
 
@@ -16,6 +16,10 @@ BLOCK = 1 << 22
 _COMPRESSED_BLOCK = 1 << 18
 _DECODED_PIECE = 1 << 16  # what a damaged block can take with it of the sound data before
 _BZ2_MAGIC = b"BZh"
+_ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
+_SKIPPABLE_MAGIC = b"\x2a\x4d\x18"  # after a byte of 0x50..0x5f
+_MAGIC_BYTES = 4
+_MAX_WINDOW_LOG = 27  # a window of 128 MiB, which zstd's own tool takes without being told
 
 TraceFile = str | os.PathLike[str] | BinaryIO
 """A path, "-" for standard input, or a binary file object."""
@@ -33,6 +37,39 @@ def size_of(file: TraceFile) -> int | None:
     if isinstance(file, str | os.PathLike) and os.fspath(file) != "-":
         return os.stat(file).st_size
     return None
+
+
+class _Codec(NamedTuple):
+    """A compression: its decoder of one stream or frame, and what that raises."""
+
+    decoder: Callable[[], Any]
+    error: type[Exception]
+
+
+def _codec_of(head: bytes) -> _Codec | None:
+    if head.startswith(_BZ2_MAGIC):
+        return _Codec(bz2.BZ2Decompressor, OSError)
+    is_skippable = head[1:] == _SKIPPABLE_MAGIC and head[0] & 0xF0 == 0x50
+    return _zstd_codec() if head == _ZSTD_MAGIC or is_skippable else None
+
+
+def _zstd_codec() -> _Codec:
+    zstd = import_zstd()
+    options = {zstd.DecompressionParameter.window_log_max: _MAX_WINDOW_LOG}
+    return _Codec(lambda: zstd.ZstdDecompressor(options=options), zstd.ZstdError)
+
+
+def import_zstd() -> Any:
+    """The module `compression.zstd`; ImportError that says what to install where it is lacking."""
+    try:
+        if sys.version_info >= (3, 14):
+            from compression import zstd
+        else:
+            from backports import zstd
+    except ImportError as error:
+        hint = "zstd files need the package backports.zstd: pip install 'goblin-core[zstd]'"
+        raise ImportError(hint) from error
+    return zstd
 
 
 class Source:
@@ -58,14 +95,20 @@ class Source:
             self.name = "<stdin>"
         self.bytes_read = 0
         self.fault: str | None = None
-        self._pending = self._read_file(len(_BZ2_MAGIC))
-        self._decoder = bz2.BZ2Decompressor() if self._pending == _BZ2_MAGIC else None
+        self._pending = self._read_file(_MAGIC_BYTES)
+        try:
+            self._codec = _codec_of(self._pending)
+        except ImportError:
+            self.close()
+            raise
+        self._decoder = self._codec.decoder() if self._codec else None
         self._first_stream = True
         self._stream_started = False
         if self._decoder is None and self.name.lower().endswith((".bz2", ".zst", ".gz", ".xz")):
             self.close()
             raise TraceError(
-                f"{self.name}, line 1: the name says compressed, but not by bzip2, all that is read"
+                f"{self.name}, line 1: the name says compressed, but not by bzip2 or zstd, "
+                "all that is read"
             )
 
     def close(self) -> None:
@@ -96,10 +139,10 @@ class Source:
 
     def _decompress(self, size: int) -> bytes | None:
         """Some bytes, perhaps none yet; None at the end or after a fault."""
-        assert self._decoder is not None
+        assert self._codec is not None and self._decoder is not None
         if self._decoder.eof:
             self._pending = self._decoder.unused_data
-            self._decoder = bz2.BZ2Decompressor()
+            self._decoder = self._codec.decoder()
             self._first_stream, self._stream_started = False, False
         if self._decoder.needs_input and not self._pending:
             self._pending = self._read_file(_COMPRESSED_BLOCK)
@@ -109,10 +152,15 @@ class Source:
                 return None
         pending, self._pending = self._pending, b""
         try:
-            piece = self._decoder.decompress(pending, min(size, _DECODED_PIECE))
-        except OSError:
-            new = not (self._first_stream or self._stream_started)
-            self.fault = "garbage after the compressed data" if new else "damaged compressed data"
+            piece: bytes = self._decoder.decompress(pending, min(size, _DECODED_PIECE))
+        except self._codec.error as error:
+            self.fault = self._explain(error)
             return None
         self._stream_started = True
         return piece
+
+    def _explain(self, error: Exception) -> str:
+        if "too much memory" in str(error):
+            return f"a zstd frame asks for a window over {1 << _MAX_WINDOW_LOG >> 20} MiB"
+        new = not (self._first_stream or self._stream_started)
+        return "garbage after the compressed data" if new else "damaged compressed data"

@@ -242,10 +242,6 @@ class HistoryReader(Reader[Batch]):
         self._layout = (width, (entity, self._entity), (event, self._event), wanted)
         return None
 
-    def _count(self, reason: str, rows: int) -> None:
-        if rows:
-            self.skipped[reason] = self.skipped.get(reason, 0) + rows
-
     def _batch(self, block: memoryview, rows: int) -> Batch:
         return Batch(
             {

@@ -1,5 +1,7 @@
 """The specification of SortedSet, in the slowest and plainest form that can be run.
 
+What a member is, is said in kinds.py; the operations on several sets are in set_operations.py.
+
 A dict holds the scores; a sorted list of (score, member) is made anew when an ordered question is
 asked after a write. Every operation works on a copy of the dict and commits it at the end, which
 is what "all or nothing" means. Nothing here is clever, and nothing here may become clever.
@@ -7,22 +9,25 @@ is what "all or nothing" means. Nothing here is clever, and nothing here may bec
 
 from __future__ import annotations
 
+import itertools
 import math
 import operator
 import struct
 from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
 from typing import Any, NamedTuple
+from uuid import UUID
 
 import numpy as np
 import xxhash
+from model.kinds import BYTES, KINDS, TEXT, array_of, listed, member_of
+from model.kinds import kind_of as kind_of_members
 
 INF = math.inf
 MODES = ("set", "nx", "xx", "gt", "lt", "xx_gt", "xx_lt")
 CLOSED = ("both", "left", "right", "none")
 METHODS = ("ordinal", "min", "max", "dense", "average")
-LIMITS = {"int32": (-(2**31), 2**31 - 1), "int64": (-(2**63), 2**63 - 1)}
-TEXT = (str, bytes, bytearray)
+AGGREGATES = ("sum", "min", "max", "count")
 ABSENT = object()
 
 
@@ -47,10 +52,10 @@ class Page(NamedTuple):
 class ModelRows:
     """Rows of a result: members, scores, and ranks counted from the lowest."""
 
-    def __init__(self, rows: list[tuple[int, float, int]], member: str, score: str) -> None:
+    def __init__(self, rows: list[tuple[Any, float, int]], member: str, score: str) -> None:
         self._rows = rows
         self._dtypes = member, score
-        self.members = np.array([m for m, _, _ in rows], dtype=member)
+        self.members = array_of([m for m, _, _ in rows], member)
         self.scores = np.array([s for _, s, _ in rows], dtype=score)
         self.ranks = np.array([r for _, _, r in rows], dtype=np.int64)
 
@@ -63,7 +68,7 @@ class ModelRows:
         member, score, _ = self._rows[index]
         return member, score
 
-    def __iter__(self) -> Iterator[tuple[int, float]]:
+    def __iter__(self) -> Iterator[tuple[Any, float]]:
         return ((member, score) for member, score, _ in self._rows)
 
     def __eq__(self, other: object) -> bool:
@@ -71,7 +76,7 @@ class ModelRows:
 
     __hash__ = None  # type: ignore[assignment]
 
-    def to_list(self) -> list[tuple[int, float]]:
+    def to_list(self) -> list[tuple[Any, float]]:
         return list(self)
 
 
@@ -96,8 +101,34 @@ def exact_sum(scores: Iterable[float]) -> float:
             return INF if exact > 0 else -INF
 
 
-def entry_bytes(member: int, score: float) -> bytes:
-    return struct.pack("<qd", member, score)
+def entry_bytes(member: Any, score: float) -> bytes:
+    """What is hashed of one member: a str and its UTF-8 bytes are one and the same."""
+    if isinstance(member, int):
+        return struct.pack("<qd", member, score)
+    raw = member.encode() if isinstance(member, str) else getattr(member, "bytes", member)
+    return struct.pack("<q", len(raw)) + raw + struct.pack("<d", score)
+
+
+def zero_for_nan(number: float) -> float:
+    return 0.0 if math.isnan(number) else number
+
+
+def combination(aggregate: str) -> Any:
+    """How two weighted scores of one member become one."""
+    known(aggregate, AGGREGATES, "aggregate")
+    combine = {"min": min, "max": max}.get(aggregate, operator.add)
+    return lambda one, other: zero_for_nan(combine(one, other))
+
+
+def kind_of(data: Any, scores: Any) -> str:
+    """The kind of the members that data brings along; data is no iterator."""
+    if isinstance(data, ModelSortedSet):
+        return data.member_dtype
+    if isinstance(data, ModelRows):
+        return kind_of_members(data.members)
+    if scores is None and data is not None and not isinstance(data, Mapping):
+        data = [member for member, _ in itertools.islice(data, 1)]
+    return kind_of_members(data)
 
 
 def known(word: str, words: Iterable[str], name: str) -> None:
@@ -110,6 +141,12 @@ def not_negative(number: int, name: str) -> int:
     if number < 0:
         raise ValueError(f"{name} is negative")
     return number
+
+
+def is_batches(values: Any) -> bool:
+    """Whether these are several arrays or lists of members, rather than members."""
+    first = next(iter(values), None)
+    return not isinstance(values, np.ndarray) and not isinstance(first, int | UUID | BYTES | str)
 
 
 class ModelSortedSet:
@@ -125,48 +162,43 @@ class ModelSortedSet:
         merge_exponent: float = 1.0,
     ) -> None:
         if isinstance(data, ModelSortedSet):
-            member, score = member or data.member_dtype, score or data.score_dtype
-        if member is None and isinstance(data, np.ndarray):
-            member = data.dtype.name
-        self.member_dtype = member or "int64"
+            score = score or data.score_dtype
+        if isinstance(data, Iterator):
+            data = list(data)
+        self.member_dtype = member or kind_of(data, scores)
         self.score_dtype = score or "float64"
-        known(self.member_dtype, LIMITS, "member")
+        known(self.member_dtype, KINDS, "member")
         known(self.score_dtype, ("float32", "float64"), "score")
         if not 0.0 <= merge_exponent <= 1.0:
             raise ValueError("merge_exponent is outside 0..1")
-        self._map: dict[int, float] = {}
-        self._sorted: list[tuple[float, int]] | None = None
+        self.compress, self.merge_exponent = compress, merge_exponent
+        self._map: dict[Any, float] = {}
+        self._sorted: list[tuple[float, Any]] | None = None
         if data is not None:
             self.update(data, scores)
 
     # ---- arguments
 
-    def _member(self, value: Any) -> int:
-        if isinstance(value, bool):
-            raise TypeError("a bool is no integer member")
-        number = operator.index(value)
-        lowest, highest = LIMITS[self.member_dtype]
-        if not lowest <= number <= highest:
-            raise OverflowError(f"member {number} does not fit {self.member_dtype}")
-        return number
+    def _member(self, value: Any) -> Any:
+        return member_of(value, self.member_dtype)
 
-    def _find(self, value: Any) -> int | None:
+    def _find(self, value: Any) -> Any:
         """The member, or None for what can't be one: look-ups call it absent."""
         try:
             return self._member(value)
-        except (TypeError, OverflowError):
+        except (TypeError, OverflowError, ValueError):
             return None
 
-    def _members(self, values: Any) -> list[int]:
-        if isinstance(values, TEXT):
-            raise TypeError("members are wanted, not one text")
-        if isinstance(values, np.ndarray):
-            if values.dtype.kind not in "iuO":
-                raise TypeError(f"members can't be {values.dtype}")
-            if values.ndim != 1:
-                raise ValueError("members must be one-dimensional")
-            values = values.tolist()
-        return [self._member(value) for value in values]
+    def _members(self, values: Any) -> list[Any]:
+        return [self._member(value) for value in listed(values, self.member_dtype)]
+
+    def _same_kind(self, other: ModelSortedSet) -> dict[Any, float]:
+        """The scores of another set of the same kind of members; ints may differ in width."""
+        if not isinstance(other, ModelSortedSet):
+            raise TypeError(f"a set is wanted, not {type(other).__name__}")
+        if KINDS[self.member_dtype] is not KINDS[other.member_dtype]:
+            raise TypeError(f"members of {other.layout} do not go with those of {self.layout}")
+        return other._map
 
     def _number(self, value: Any) -> float:
         """A number of any kind but NaN, as float64."""
@@ -215,22 +247,24 @@ class ModelSortedSet:
             raise ValueError("members and scores differ in length")
         return numbers
 
-    def _pairs(self, data: Any, scores: Any) -> list[tuple[int, float]]:
+    def _pairs(self, data: Any, scores: Any) -> list[tuple[Any, float]]:
         if isinstance(data, TEXT):
             raise TypeError("members are wanted, not one text")
         if scores is not None:
             members = self._members(data)
             return list(zip(members, self._numbers(scores, len(members)), strict=True))
-        pairs = data.items() if isinstance(data, Mapping | ModelSortedSet) else data
+        if isinstance(data, ModelSortedSet):
+            data = self._same_kind(data)
+        pairs = data.items() if isinstance(data, Mapping) else data
         return [(self._member(member), self._number(score)) for member, score in pairs]
 
     # ---- the two halves
 
-    def _commit(self, new: dict[int, float]) -> None:
+    def _commit(self, new: dict[Any, float]) -> None:
         self._map = new
         self._sorted = None
 
-    def _order(self) -> list[tuple[float, int]]:
+    def _order(self) -> list[tuple[float, Any]]:
         if self._sorted is None:
             self._sorted = sorted((score, member) for member, score in self._map.items())
         return self._sorted
@@ -259,10 +293,10 @@ class ModelSortedSet:
     def __contains__(self, member: Any) -> bool:
         return self._find(member) in self._map
 
-    def __iter__(self) -> Iterator[int]:
+    def __iter__(self) -> Iterator[Any]:
         return iter([member for _, member in self._order()])
 
-    def __reversed__(self) -> Iterator[int]:
+    def __reversed__(self) -> Iterator[Any]:
         return iter([member for _, member in reversed(self._order())])
 
     def __getitem__(self, member: Any) -> float:
@@ -286,13 +320,13 @@ class ModelSortedSet:
     def get(self, member: Any, default: Any = None) -> Any:
         return self._map.get(self._find(member), default)
 
-    def keys(self) -> list[int]:
+    def keys(self) -> list[Any]:
         return list(self)
 
     def values(self) -> list[float]:
         return [score for score, _ in self._order()]
 
-    def items(self) -> list[tuple[int, float]]:
+    def items(self) -> list[tuple[Any, float]]:
         return [(member, score) for score, member in self._order()]
 
     def pop(self, member: Any, default: Any = ABSENT) -> Any:
@@ -304,7 +338,7 @@ class ModelSortedSet:
         del self[member]
         return score
 
-    def popitem(self) -> tuple[int, float]:
+    def popitem(self) -> tuple[Any, float]:
         return self.pop_min()
 
     def setdefault(self, member: Any, default: Any) -> float:
@@ -389,7 +423,7 @@ class ModelSortedSet:
             return self._pop_one(len(self) - 1)
         return self._pop(list(reversed(range(len(self))))[: not_negative(n, "n")])
 
-    def _pop_one(self, rank: int) -> tuple[int, float]:
+    def _pop_one(self, rank: int) -> tuple[Any, float]:
         if not self._map:
             raise KeyError("the set is empty")
         return self._pop([rank])[0]
@@ -399,6 +433,9 @@ class ModelSortedSet:
 
     def remove_by_score(self, lo: Any, hi: Any, *, closed: str = "both") -> int:
         return len(self._pop(self._within(lo, hi, closed)))
+
+    def remove_by_lex(self, lo: Any, hi: Any, *, closed: str = "both") -> int:
+        return len(self._pop(self._between_members(lo, hi, closed, None)))
 
     def trim(self, n: int, *, keep: str = "top") -> int:
         known(keep, ("top", "bottom"), "keep")
@@ -423,27 +460,20 @@ class ModelSortedSet:
         self.scale(0.5 ** (elapsed / half_life))
 
     def merge(self, other: ModelSortedSet, *, weight: Any = 1.0, aggregate: str = "sum") -> None:
-        known(aggregate, ("sum", "min", "max", "count"), "aggregate")
-        weight = self._number(weight)
-
-        def zero_for_nan(number: float) -> float:
-            return 0.0 if math.isnan(number) else number
-
-        counting = aggregate == "count"
-        combine = {"min": min, "max": max}.get(aggregate, operator.add)
+        combine, weight = combination(aggregate), self._number(weight)
+        theirs, counting = self._same_kind(other), aggregate == "count"
         new = {member: 1.0 if counting else score for member, score in self._map.items()}
-        for member, score in other._map.items():
+        for member, score in theirs.items():
             weighted = weight if counting else zero_for_nan(weight * score)
             old = new.get(self._member(member))
-            result = weighted if old is None else zero_for_nan(combine(old, weighted))
-            new[member] = self._store(result)
+            new[member] = self._store(weighted if old is None else combine(old, weighted))
         self._commit(new)
 
     def move(self, dst: ModelSortedSet, members: Any, *, mode: str = "set") -> int:
         known(mode, MODES, "mode")
         if dst is self:
             raise ValueError("a set can't be moved into itself")
-        new_self, new_dst = dict(self._map), dict(dst._map)
+        new_self, new_dst = dict(self._map), dict(self._same_kind(dst))
         for member in self._members(members):
             if member in new_self:
                 score = dst._score(new_self[member])
@@ -534,7 +564,7 @@ class ModelSortedSet:
     def bottom(self, n: int = 10, *, ties: str = "cut") -> ModelRows:
         return self._end(list(range(len(self))), n, ties)
 
-    def most_common(self, n: int | None = None) -> list[tuple[int, float]]:
+    def most_common(self, n: int | None = None) -> list[tuple[Any, float]]:
         return self.top(len(self) if n is None else n).to_list()
 
     def around(self, member: Any, n: int = 5) -> ModelRows:
@@ -580,6 +610,48 @@ class ModelSortedSet:
 
     def count(self, lo: Any = -INF, hi: Any = INF, *, closed: str = "both") -> int:
         return len(self._within(lo, hi, closed))
+
+    # ---- reads by member, in order
+
+    def _lex_bound(self, value: Any) -> Any:
+        """A member, but that an int may lie outside the width: it is compared, not stored."""
+        return member_of(value, self.member_dtype, any_width=True)
+
+    def _between_members(self, lo: Any, hi: Any, closed: str, within_score: Any) -> list[int]:
+        """Ranks of the members between two bounds, among those of one score."""
+        known(closed, CLOSED, "closed")
+        lo, hi = (None if bound is None else self._lex_bound(bound) for bound in (lo, hi))
+        score = None if within_score is None else self._bound(within_score)
+        if score is None and len(set(self._map.values())) > 1:
+            raise ValueError("the scores differ, so members are not in one order")
+        above = operator.ge if closed in ("both", "left") else operator.gt
+        below = operator.le if closed in ("both", "right") else operator.lt
+        return [
+            rank
+            for rank, (own, member) in enumerate(self._order())
+            if (score is None or own == score)
+            and (lo is None or above(member, lo))
+            and (hi is None or below(member, hi))
+        ]
+
+    def range_by_lex(
+        self,
+        lo: Any = None,
+        hi: Any = None,
+        *,
+        closed: str = "both",
+        within_score: Any = None,
+        descending: bool = False,
+        offset: int = 0,
+        limit: int | None = None,
+    ) -> ModelRows:
+        offset = not_negative(offset, "offset")
+        stop = None if limit is None else offset + not_negative(limit, "limit")
+        ranks = self._between_members(lo, hi, closed, within_score)
+        return self._rows((ranks[::-1] if descending else ranks)[offset:stop])
+
+    def count_lex(self, lo: Any, hi: Any, *, closed: str = "both") -> int:
+        return len(self._between_members(lo, hi, closed, None))
 
     # ---- statistics
 
@@ -640,7 +712,7 @@ class ModelSortedSet:
         rows = self.bottom(len(self))
         return rows.members, rows.scores
 
-    def to_dict(self) -> dict[int, float]:
+    def to_dict(self) -> dict[Any, float]:
         return dict(self.items())
 
     def digest(self) -> Digest:
@@ -656,8 +728,10 @@ class ModelSortedSet:
     def from_counts(
         cls, values: Any, *, by: Any = 1.0, member: str | None = None, progress: Any = None
     ) -> ModelSortedSet:
-        batches = [values] if isinstance(values, np.ndarray) else list(values)
-        z = cls(member=member or (batches[0].dtype.name if batches else None))
+        if not isinstance(values, np.ndarray):
+            values = list(values)
+        batches = values if is_batches(values) else [values]
+        z = cls(member=member or kind_of_members(batches[0] if batches else None))
         for batch in batches:
             z.increment_many(batch, by)
         return z
@@ -670,7 +744,7 @@ class ModelByRank:
     def __len__(self) -> int:
         return len(self._z)
 
-    def __iter__(self) -> Iterator[tuple[int, float]]:
+    def __iter__(self) -> Iterator[tuple[Any, float]]:
         return iter(self._z.items())
 
     def __getitem__(self, index: Any) -> Any:

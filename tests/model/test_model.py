@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 import math
+import struct
 from collections import Counter
 from decimal import Decimal
 from fractions import Fraction
+from typing import Any
+from uuid import UUID
 
 import numpy as np
 import pandas as pd
 import pytest
 import xxhash
+from model.set_operations import (
+    ModelBoards,
+    difference,
+    intersection,
+    intersection_card,
+    union,
+)
 from model.sorted_set import ModelSortedSet, entry_bytes, exact_sum
 from scipy import stats
 
@@ -208,7 +218,7 @@ def test_rows_and_ends(z: ModelSortedSet) -> None:
 
 
 def test_digest() -> None:
-    z, other = ModelSortedSet(), ModelSortedSet(score="float32", member="int32")
+    z, other = ModelSortedSet(member="int64"), ModelSortedSet(score="float32", member="int32")
     assert z.digest() == (0, 0.0, xxhash.xxh3_128_intdigest(b""), 0)
     z.update({5: -1.0, 2: 3.0})
     other.update({2: 3.0, 5: -1.0})
@@ -216,3 +226,74 @@ def test_digest() -> None:
     both = xxhash.xxh3_128_intdigest(first), xxhash.xxh3_128_intdigest(second)
     assert z.digest() == (2, 2.0, xxhash.xxh3_128_intdigest(first + second), sum(both) % 2**128)
     assert z.digest() == other.digest()
+
+
+def test_digest_of_names() -> None:
+    entry = struct.pack("<q", 3) + b"a\xc3\xa9" + struct.pack("<d", 2.0)
+    hashed = xxhash.xxh3_128_intdigest(entry)
+    for name in ("aé", "aé".encode()):
+        assert ModelSortedSet({name: 2.0}).digest() == (1, 2.0, hashed, hashed)
+    raw = bytes(range(16))
+    assert ModelSortedSet({UUID(bytes=raw): 1}).digest() == ModelSortedSet({raw: 1}).digest()
+
+
+@pytest.mark.parametrize(
+    ("data", "kind"),
+    [
+        ((), "str"),
+        (({},), "str"),
+        (({1: 1},), "int64"),
+        (({"a": 1},), "str"),
+        ((iter([(b"a", 1)]),), "bytes"),
+        ((iter([UUID(int=1)]), 1), "uuid"),
+        (([str(UUID(int=1))], 1), "str"),
+        ((np.array([1], np.int32), 1), "int32"),
+        ((np.array([1], np.uint8), 1), "int64"),
+        ((np.array([b"a"]), 1), "bytes"),
+        ((np.array(["a"]), 1), "str"),
+        ((np.array([], "V16"), 1), "uuid"),
+        ((np.zeros((1, 16), np.uint8), 1), "uuid"),
+    ],
+)
+def test_kind_comes_from_the_data(data: tuple[Any, ...], kind: str) -> None:
+    assert ModelSortedSet(*data).member_dtype == kind
+
+
+def test_names_are_ordered_as_bytes() -> None:
+    tied = ["\U00010000", "\uffff", "b", "aa", "a\0", "a", ""]
+    assert list(ModelSortedSet(tied, 1)) == ["", "a", "a\0", "aa", "b", "\uffff", "\U00010000"]
+
+
+def test_lex_ranges() -> None:
+    z = ModelSortedSet(["", "a", "b", "x"], 0)
+    assert z.range_by_lex(None, "a") == [("", 0.0), ("a", 0.0)]
+    assert z.range_by_lex(None, "b", closed="left", descending=True) == [("a", 0.0), ("", 0.0)]
+    assert z.count_lex("", "a", closed="right") == 1
+    assert z.count_lex("b", "a") == z.count_lex("a", "a", closed="none") == 0
+    assert z.range_by_lex(offset=1, limit=2) == [("a", 0.0), ("b", 0.0)]
+    assert z.remove_by_lex("a", "b") == 2
+    z.add("q", 7)
+    with pytest.raises(ValueError):
+        z.count_lex(None, None)
+    assert z.range_by_lex("m", within_score=0) == [("x", 0.0)]
+
+
+def test_set_operations_as_in_redis() -> None:
+    a, b = ModelSortedSet({"x": 1, "y": 2}), ModelSortedSet({"y": 3, "w": 4})
+    assert union([a, b]) == {"x": 1, "y": 5, "w": 4}
+    assert union([a, a], weights=[1, -1]) == {"x": 0, "y": 0}
+    assert union([a, b, a], weights=[1, 2, 4], aggregate="count") == {"x": 5, "y": 7, "w": 2}
+    assert intersection([a, b], weights=[2, 1], aggregate="min") == {"y": 3}
+    assert difference(a, b) == {"x": 1}
+    assert intersection_card([a, b]) == intersection_card([a, a], 1) == 1
+    infinite = ModelSortedSet({"y": math.inf})
+    assert union([infinite, infinite], weights=[1, -1]) == {"y": 0}
+    for error, sets in ((ValueError, []), (TypeError, [a, ModelSortedSet({1: 1})])):
+        with pytest.raises(error):
+            union(sets)
+
+
+def test_boards() -> None:
+    boards = ModelBoards.from_arrays(["g", "f", "g"], [1, 2, 1], [1.0, 5.0, 2.0])
+    assert dict(boards) == {"f": {2: 5.0}, "g": {1: 3.0}}
+    assert boards.top(1).groups == ["f", "g"]

@@ -1,9 +1,10 @@
-"""Strategies that aim at the edges of the structures: pages, codes, leaves, widths, ties."""
+"""Strategies that aim at the edges of structures: pages, codes, leaves, widths, ties, lengths."""
 
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
+from uuid import UUID
 
 import numpy as np
 from hypothesis import strategies as st
@@ -38,8 +39,41 @@ WIDE_SCORES = st.sampled_from(
 FINITE = st.integers(-1000, 1000).map(lambda halves: halves / 2.0)
 
 
-def members(layout: Layout) -> st.SearchStrategy[int]:
-    """Ids that collide often and sit where structures change."""
+LENGTHS = (1, 2, 6, 7, 8, 9, 13, 14, 15, 16, 126, 127, 128, 253, 254, 255, 256, 257, 300)
+CODE_POINTS = "\x00\x01\x7f\x80\u00e9\u07ff\u0800\ud7ff\ue000\ufeff\uffff\U00010000\U0010ffff"
+PREFIXES = ("p" * 7, "p" * 8, "p" * 200, "é" * 127)
+EDGE_TEXTS = [
+    "",
+    *("x" * length for length in LENGTHS),
+    *("\0" * length for length in (1, 2, 7, 8, 14, 15)),
+    *("a\0", "a\0b", "a", "aa", "ab", "\0a", "NaN", "null", "-", "+", "[a", "(a", "maxstring"),
+    *CODE_POINTS,
+    *(prefix + end for prefix in PREFIXES for end in ("", "\0", "a", "b", "ab")),
+]
+EDGE_BYTES = [
+    *(text.encode() for text in EDGE_TEXTS),
+    *(b"\xff", b"\xff\xff", b"\x80", b"\xc3", b"\xed\xa0\x80", b"\xff" * 8, b"\xff" * 255),
+]
+EDGE_UUIDS = [
+    *(UUID(int=number) for number in (0, 1, 2**64 - 1, 2**64, 2**127, 2**128 - 1)),
+    *(UUID(int=0x55 << shift) for shift in range(0, 128, 8)),
+]
+
+
+def members(layout: Layout) -> st.SearchStrategy[Any]:
+    """Members that collide often and sit where structures change."""
+    if layout.kind is int:
+        return integers(layout)
+    series = st.integers(0, 60).map(layout.nth)
+    if layout.kind is str:
+        drawn = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
+        return st.one_of(series, st.sampled_from(EDGE_TEXTS), drawn)
+    if layout.kind is bytes:
+        return st.one_of(series, st.sampled_from(EDGE_BYTES), st.binary(max_size=20))
+    return st.one_of(series, st.sampled_from(EDGE_UUIDS), st.uuids())
+
+
+def integers(layout: Layout) -> st.SearchStrategy[int]:
     ends = [end for end in ENDS if layout.lowest <= end <= layout.highest]
     return st.one_of(
         st.integers(0, 30),
@@ -72,8 +106,14 @@ class Run(NamedTuple):
     pattern: str
 
     def members(self, layout: Layout) -> np.ndarray:
-        last = min(self.start + self.count * self.step, layout.highest)
+        if layout.kind is not int:
+            return layout.array(map(layout.nth, range(self.start, self.last, self.step)))
+        last = min(self.last, layout.highest)
         return np.array(range(self.start, last, self.step), dtype=layout.member)
+
+    @property
+    def last(self) -> int:
+        return self.start + self.count * self.step
 
     def scores(self, layout: Layout) -> np.ndarray:
         index = np.arange(len(self.members(layout)))
@@ -95,10 +135,13 @@ class Run(NamedTuple):
 
 def runs(layout: Layout) -> st.SearchStrategy[Run]:
     """Runs that fill blocks (256) and make pages (of 16,384 ids, from about 1,600 members on)."""
-    sizes = [1, 64, 65, 255, 256, 257, 300, 511, 512, 513, 1100, 1600, 2400, 4000, 6000]
+    sizes = [1, 2, 63, 64, 65, 255, 256, 257, 300, 511, 512, 513, 1100, 1600, 2400, 4000, 6000]
+    starts = st.one_of(st.integers(0, 60), st.integers(0, 5000))
+    if layout.kind is int:
+        starts = st.one_of(st.integers(-5000, 5000), st.sampled_from(PAGE_BORDERS), members(layout))
     return st.builds(
         Run,
-        start=st.one_of(st.integers(-5000, 5000), st.sampled_from(PAGE_BORDERS), members(layout)),
+        start=starts,
         count=st.sampled_from(sizes),
         step=st.sampled_from([1, 1, 1, 2, 3, 17, 16_384, 99991]),
         pattern=st.sampled_from(["ties", "small", "code ends", "ramp", "halves", "random"]),

@@ -9,15 +9,17 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from model.layouts import LAYOUTS, Layout
-from model.sorted_set import METHODS, MODES
+from model.forms import forms, in_form
+from model.layouts import ALL_LAYOUTS, Layout
+from model.sorted_set import CLOSED, METHODS, MODES
 from strategies import FINITE, bounds, members, runs, scores
 
+import goblin
 from goblin import SortedSet
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::goblin.PrecisionWarning"),
-    pytest.mark.parametrize("layout", LAYOUTS, ids=str),
+    pytest.mark.parametrize("layout", ALL_LAYOUTS, ids=str),
 ]
 
 MODE = st.sampled_from(MODES)
@@ -27,7 +29,7 @@ METHOD = st.sampled_from(METHODS)
 def draw_pairs(data: Any, layout: Layout) -> tuple[np.ndarray, np.ndarray]:
     """Members with repeats, and finite scores: a short list, or a run and a short list."""
     pairs = data.draw(st.lists(st.tuples(members(layout), FINITE), max_size=40))
-    ids = np.array([m for m, _ in pairs], dtype=layout.member)
+    ids = layout.array(m for m, _ in pairs)
     values = np.array([s for _, s in pairs], dtype=layout.score)
     if data.draw(st.booleans()):
         run = data.draw(runs(layout))
@@ -46,7 +48,8 @@ def test_increment_many_is_a_loop(layout: Layout, data: Any) -> None:
     single = bulk.copy()
     ids, steps = draw_pairs(data, layout)
     after = bulk.increment_many(ids, steps, return_scores=True)
-    expected = [single.increment(m, s) for m, s in zip(ids.tolist(), steps.tolist(), strict=True)]
+    pairs = zip(layout.values(ids), steps.tolist(), strict=True)
+    expected = [single.increment(m, s) for m, s in pairs]
     assert after.tolist() == expected
     assert bulk == single
     assert bulk.digest() == single.digest()
@@ -59,9 +62,8 @@ def test_update_is_a_loop(layout: Layout, data: Any, mode: str) -> None:
     ids, values = draw_pairs(data, layout)
     before = len(bulk)
     changes = bulk.update(ids, values, mode=mode)
-    written = [
-        single.add(m, s, mode=mode) for m, s in zip(ids.tolist(), values.tolist(), strict=True)
-    ]
+    pairs = zip(layout.values(ids), values.tolist(), strict=True)
+    written = [single.add(m, s, mode=mode) for m, s in pairs]
     assert bulk.digest() == single.digest()
     assert changes.total == len(single)
     assert changes.added == len(single) - before
@@ -73,21 +75,19 @@ def test_remove_is_a_loop(layout: Layout, data: Any) -> None:
     bulk = draw_set(data, layout)
     single = bulk.copy()
     ids, _ = draw_pairs(data, layout)
-    assert bulk.remove(ids) == sum([single.discard(m) for m in ids.tolist()])
+    assert bulk.remove(ids) == sum([single.discard(m) for m in layout.values(ids)])
     assert bulk.digest() == single.digest()
 
 
 @given(data=st.data(), method=METHOD, descending=st.booleans())
 def test_bulk_reads_are_loops(layout: Layout, data: Any, method: str, descending: bool) -> None:
     z = draw_set(data, layout)
-    ids = np.concatenate(
-        [draw_pairs(data, layout)[0][:200], np.array(list(z)[:200], layout.member)]
-    )
-    found = [z.get(m, math.nan) for m in ids.tolist()]
+    ids = np.concatenate([draw_pairs(data, layout)[0][:200], layout.array(list(z)[:200])])
+    found = [z.get(m, math.nan) for m in layout.values(ids)]
     np.testing.assert_array_equal(z.scores(ids), found)
     absent = math.nan if method == "average" else -1
     options = {"method": method, "descending": descending}
-    ranks = [z.rank(m, default=absent, **options) for m in ids.tolist()]
+    ranks = [z.rank(m, default=absent, **options) for m in layout.values(ids)]
     np.testing.assert_array_equal(z.ranks(ids, **options), ranks)
 
 
@@ -114,7 +114,7 @@ def test_insertion_order_does_not_matter(layout: Layout, data: Any, seed: int) -
 @given(data=st.data())
 def test_digest_does_not_depend_on_width(layout: Layout, data: Any) -> None:
     z = draw_set(data, layout)
-    assert SortedSet(z, member="int64", score="float64").digest() == z.digest()
+    assert SortedSet(z, **layout.widest).digest() == z.digest()
 
 
 @given(data=st.data())
@@ -256,7 +256,7 @@ def test_pages_are_stable_while_others_come_and_go(layout: Layout, data: Any) ->
     shown, cursor = [], None
     while True:
         page = z.page(5 + len(z) // 20, after=cursor)
-        shown += page.rows.members.tolist()
+        shown += [member for member, _ in page.rows]
         cursor = page.cursor
         if cursor is None:
             break
@@ -270,6 +270,83 @@ def test_pages_are_stable_while_others_come_and_go(layout: Layout, data: Any) ->
 @given(data=st.data())
 def test_extreme_scores_keep_bits_and_order(layout: Layout, data: Any) -> None:
     values = np.array(data.draw(st.lists(scores(layout), max_size=300)), dtype=layout.score)
-    z = SortedSet(np.arange(len(values)), values, **layout.options)
+    ids = layout.series(len(values))
+    z = SortedSet(ids, values, **layout.options)
     np.testing.assert_array_equal(z.to_numpy()[1], np.sort(values))
-    assert z.scores(range(len(values))).tobytes() == (values + 0.0).tobytes()  # -0.0 becomes 0.0
+    assert z.scores(ids).tobytes() == (values + 0.0).tobytes()  # -0.0 becomes 0.0
+
+
+@given(data=st.data())
+def test_forms_do_not_matter(layout: Layout, data: Any) -> None:
+    ids = data.draw(st.lists(members(layout), max_size=40))
+    form = data.draw(st.sampled_from(forms(layout)))
+    z = SortedSet(**layout.options)
+    z.increment_many(ids, 1.0)
+    again = SortedSet(**layout.options)
+    again.increment_many(in_form(layout, form, ids), 1.0)
+    assert again.digest() == z.digest()
+    assert list(again) == sorted(set(ids), key=lambda m: (z[m], m))
+
+
+@given(data=st.data(), size=st.integers(60, 68), steps=st.lists(st.integers(-6, 6), max_size=20))
+def test_sizes_move_across_64(layout: Layout, data: Any, size: int, steps: list[int]) -> None:
+    z = SortedSet(layout.series(size), np.arange(size) % 7, **layout.options)
+    content = z.to_dict()
+    for step in steps:
+        if step < 0:
+            z.pop_min(-step)
+            content = dict(list(content.items())[-step:])
+        else:
+            news = dict.fromkeys(data.draw(st.lists(members(layout), max_size=step)), 9.0)
+            z.update(news)
+            content = dict(sorted({**content, **news}.items(), key=lambda pair: pair[::-1]))
+        z._validate()
+        assert list(z.items()) == list(content.items())
+
+
+@given(data=st.data(), closed=st.sampled_from(CLOSED))
+def test_lex_ranges_are_those_of_a_sorted_list(layout: Layout, data: Any, closed: str) -> None:
+    z = draw_set(data, layout)
+    z.update(list(z), 5.0)
+    lo, hi = data.draw(members(layout)), data.draw(members(layout))
+    inside = [
+        m
+        for m in sorted(z)
+        if (lo <= m if closed in ("both", "left") else lo < m)
+        and (m <= hi if closed in ("both", "right") else m < hi)
+    ]
+    rows = z.range_by_lex(lo, hi, closed=closed)
+    assert [m for m, _ in rows] == inside
+    assert z.count_lex(lo, hi, closed=closed) == len(inside)
+    assert z.range_by_lex(lo, hi, closed=closed, descending=True) == rows[::-1]
+    assert z.range_by_lex(lo, hi, closed=closed, within_score=5) == rows
+    left = [m for m in z if m not in set(inside)]
+    assert z.remove_by_lex(lo, hi, closed=closed) == len(inside)
+    assert list(z) == left
+    z._validate()
+
+
+@given(data=st.data())
+def test_within_score_cuts_the_range_by_score(layout: Layout, data: Any) -> None:
+    z = draw_set(data, layout)
+    for score in {*z.values(), 0.25}:
+        rows = z.range_by_lex(within_score=score)
+        assert rows == z.range_by_score(score, score)
+        assert rows.ranks.tolist() == z.range_by_score(score, score).ranks.tolist()
+
+
+@given(data=st.data())
+def test_set_operations_are_those_of_python_sets(layout: Layout, data: Any) -> None:
+    a, b = draw_set(data, layout), draw_set(data, layout)
+    both = set(a) & set(b)
+    assert set(goblin.union([a, b])) == set(a) | set(b)
+    assert set(goblin.intersection([a, b])) == both
+    assert goblin.difference(a, b) == {m: s for m, s in a.items() if m not in both}
+    assert goblin.intersection_card([a, b]) == len(both)
+    assert goblin.intersection_card([a, b], 3) == min(len(both), 3)
+    merged = a.copy()
+    merged.merge(b, aggregate="max")
+    assert goblin.union([a, b], aggregate="max").digest() == merged.digest()
+    assert goblin.union([a, a], weights=[1, -1]) == dict.fromkeys(a, 0.0)
+    parts = goblin.difference(a, b), goblin.intersection([a, b], weights=[1, 0])
+    assert goblin.union(parts).digest() == a.digest()

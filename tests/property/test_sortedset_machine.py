@@ -5,40 +5,57 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from typing import Any
+from uuid import UUID
 
 import numpy as np
 import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from model import set_operations
 from model.compare import assert_content, assert_memory, assert_same, assert_same_outcome, outcome
+from model.forms import forms, in_form
+from model.kinds import KINDS, array_of
 from model.layouts import Layout, configurations
-from model.sorted_set import CLOSED, METHODS, MODES, ModelSortedSet
+from model.sorted_set import AGGREGATES, CLOSED, METHODS, MODES, ModelSortedSet
 from strategies import FINITE, bounds, members, runs, scores
 
+import goblin
 from goblin import SortedSet
 
 pytestmark = pytest.mark.filterwarnings("ignore::goblin.PrecisionWarning")
 
 MOST_MEMBERS = 15_000
 COUNTS = st.integers(0, 20)
-DATA_FORMS = st.sampled_from(["pairs", "mapping", "lists", "arrays", "strided", "swapped"])
+WEIGHTS = st.sampled_from([0.0, 1.0, -1.0, 2.0, 0.5, math.inf])
+LIMITS = st.sampled_from([None, None, 0, 1, 10, 300])
+SCORE_FORMS = st.sampled_from(["lists", "arrays", "strided", "swapped"])
+STRANGERS = st.sampled_from(
+    [None, 1.5, True, (), [], 2**31, 2**70, "\ud800", "a\udc80", "x", "", b"x", b"x" * 16,
+     bytearray(b"x"), memoryview(b"ab"), np.str_("ab"), np.bytes_(b"ab"), np.int16(5),
+     UUID(int=5), str(UUID(int=6)), UUID(int=7).hex.upper(), UUID(int=8).urn]
+)  # fmt: skip
 
 
-def given(form: str, pairs: list[tuple[int, float]]) -> tuple[Any, ...]:
+def given(
+    layout: Layout, form: str, score_form: str, pairs: list[tuple[Any, float]]
+) -> tuple[Any, ...]:
     """The same data in one of the shapes that `update` and its kin take."""
     if form == "pairs":
         return (pairs,)
     if form == "mapping":
         return (dict(pairs),)
-    ids, values = [m for m, _ in pairs], [s for _, s in pairs]
-    if form == "lists":
+    ids, values = in_form(layout, form, [m for m, _ in pairs]), [s for _, s in pairs]
+    if score_form == "lists":
         return ids, values
-    ids, values = np.array(ids, dtype=np.int64), np.array(values, dtype=np.float64)
-    if form == "strided":
-        return np.repeat(ids, 3)[::3], np.repeat(values[::-1], 2)[::-2]
-    if form == "swapped":
-        return ids.astype(">i8"), values.astype(">f8")
-    return ids, values
+    array = np.array(values, dtype=">f8" if score_form == "swapped" else np.float64)
+    return ids, np.repeat(array[::-1], 2)[::-2] if score_form == "strided" else array
+
+
+def other_options(layout: Layout) -> list[dict[str, Any]]:
+    """Options of a second set: mostly of the same kind, and one of each other kind."""
+    same = [o for o in configurations() if KINDS[o["member"]] is layout.kind]
+    others = {KINDS[o["member"]]: o for o in configurations() if o not in same}
+    return same + list(others.values())
 
 
 def make_machine(options: dict[str, Any]) -> type[RuleBasedStateMachine]:
@@ -47,6 +64,9 @@ def make_machine(options: dict[str, Any]) -> type[RuleBasedStateMachine]:
     some_members = st.lists(member, max_size=12)
     pairs = st.lists(st.tuples(member, score), max_size=12)
     modes, closed, methods = map(st.sampled_from, (MODES, CLOSED, METHODS))
+    member_forms = st.sampled_from(forms(layout))
+    pair_forms = st.one_of(st.sampled_from(["pairs", "mapping"]), member_forms)
+    lex_bound = st.one_of(st.none(), member)
 
     class SortedSetMachine(RuleBasedStateMachine):
         def __init__(self) -> None:
@@ -54,7 +74,7 @@ def make_machine(options: dict[str, Any]) -> type[RuleBasedStateMachine]:
             self.model, self.real = ModelSortedSet(**options), SortedSet(**options)
             self.fail_at = 0
 
-        @initialize(other=st.sampled_from(list(configurations())))
+        @initialize(other=st.sampled_from(other_options(layout)))
         def make_the_other(self, other: dict[str, Any]) -> None:
             self.other_model, self.other = ModelSortedSet(**other), SortedSet(**other)
 
@@ -75,6 +95,9 @@ def make_machine(options: dict[str, Any]) -> type[RuleBasedStateMachine]:
 
             assert_same_outcome(lambda: call(self.model, self.other_model), again)
 
+        def same_kind(self) -> bool:
+            return KINDS[self.other_model.member_dtype] is layout.kind
+
         def arm(self, n: int) -> None:
             self.real._fail_at(n)
             self.other._fail_at(n)
@@ -86,31 +109,31 @@ def make_machine(options: dict[str, Any]) -> type[RuleBasedStateMachine]:
         # ---- writes of one member
 
         @rule(m=member, s=score, mode=modes)
-        def add(self, m: int, s: float, mode: str) -> None:
+        def add(self, m: Any, s: float, mode: str) -> None:
             self.both(lambda z, _: z.add(m, s, mode=mode))
 
         @rule(m=member, s=score)
-        def set_item(self, m: int, s: float) -> None:
+        def set_item(self, m: Any, s: float) -> None:
             self.both(lambda z, _: z.__setitem__(m, s))
 
         @rule(m=member)
-        def del_item(self, m: int) -> None:
+        def del_item(self, m: Any) -> None:
             self.both(lambda z, _: z.__delitem__(m))
 
         @rule(m=member, by=st.one_of(st.just(1.0), score))
-        def increment(self, m: int, by: float) -> None:
+        def increment(self, m: Any, by: float) -> None:
             self.both(lambda z, _: z.increment(m, by))
 
         @rule(m=member)
-        def discard(self, m: int) -> None:
+        def discard(self, m: Any) -> None:
             self.both(lambda z, _: z.discard(m))
 
         @rule(m=member, default=st.sampled_from([(), (None,), (0.5,)]))
-        def pop(self, m: int, default: tuple[Any, ...]) -> None:
+        def pop(self, m: Any, default: tuple[Any, ...]) -> None:
             self.both(lambda z, _: z.pop(m, *default))
 
         @rule(m=member, s=score)
-        def setdefault(self, m: int, s: float) -> None:
+        def setdefault(self, m: Any, s: float) -> None:
             self.both(lambda z, _: z.setdefault(m, s))
 
         @rule()
@@ -119,9 +142,10 @@ def make_machine(options: dict[str, Any]) -> type[RuleBasedStateMachine]:
 
         # ---- writes of many
 
-        @rule(data=pairs, form=DATA_FORMS, mode=modes)
-        def update(self, data: list[tuple[int, float]], form: str, mode: str) -> None:
-            self.both(lambda z, _: z.update(*given(form, data), mode=mode))
+        @rule(data=pairs, form=pair_forms, values=SCORE_FORMS, mode=modes)
+        def update(self, data: Any, form: str, values: str, mode: str) -> None:
+            arguments = given(layout, form, values, data)
+            self.both(lambda z, _: z.update(*arguments, mode=mode))
 
         @precondition(lambda self: len(self.model) < MOST_MEMBERS)
         @rule(many=run, mode=modes)
@@ -129,9 +153,10 @@ def make_machine(options: dict[str, Any]) -> type[RuleBasedStateMachine]:
             ids, values = many.members(layout), many.scores(layout)
             self.both(lambda z, _: z.update(ids, values, mode=mode))
 
-        @rule(data=pairs, form=DATA_FORMS.filter(lambda form: form not in ("pairs", "mapping")))
-        def increment_many(self, data: list[tuple[int, float]], form: str) -> None:
-            self.both(lambda z, _: z.increment_many(*given(form, data), return_scores=True))
+        @rule(data=pairs, form=member_forms, values=SCORE_FORMS)
+        def increment_many(self, data: Any, form: str, values: str) -> None:
+            arguments = given(layout, form, values, data)
+            self.both(lambda z, _: z.increment_many(*arguments, return_scores=True))
 
         @precondition(lambda self: len(self.model) < MOST_MEMBERS)
         @rule(many=run, by=st.one_of(st.none(), st.just(1.0), FINITE), twice=st.booleans())
@@ -143,13 +168,15 @@ def make_machine(options: dict[str, Any]) -> type[RuleBasedStateMachine]:
                 steps = np.concatenate([steps, steps]) if by is None else by
             self.both(lambda z, _: z.increment_many(ids, steps))
 
-        @rule(data=pairs, form=DATA_FORMS.filter(lambda form: form != "pairs"))
-        def subtract(self, data: list[tuple[int, float]], form: str) -> None:
-            self.both(lambda z, _: z.subtract(*given(form, data)))
+        @rule(data=pairs, form=pair_forms, values=SCORE_FORMS)
+        def subtract(self, data: Any, form: str, values: str) -> None:
+            arguments = given(layout, form, values, data)
+            self.both(lambda z, _: z.subtract(*arguments))
 
-        @rule(ids=some_members)
-        def remove(self, ids: list[int]) -> None:
-            self.both(lambda z, _: z.remove(ids))
+        @rule(ids=some_members, form=member_forms)
+        def remove(self, ids: list[Any], form: str) -> None:
+            gone = in_form(layout, form, ids)
+            self.both(lambda z, _: z.remove(gone))
 
         @rule(many=run)
         def remove_a_run(self, many: Any) -> None:
@@ -176,6 +203,22 @@ def make_machine(options: dict[str, Any]) -> type[RuleBasedStateMachine]:
             n = max(len(self.model) - cut, 0)
             self.both(lambda z, _: z.trim(n, keep=keep))
 
+        @rule(lo=lex_bound, hi=lex_bound, ends=closed)
+        def remove_by_lex(self, lo: Any, hi: Any, ends: str) -> None:
+            self.both(lambda z, _: z.remove_by_lex(lo, hi, closed=ends))
+
+        @rule(
+            n=st.sampled_from([0, 1, 2, 62, 63, 64, 65, 66]),
+            keep=st.sampled_from(["top", "bottom"]),
+        )
+        def become_small(self, n: int, keep: str) -> None:
+            self.both(lambda z, _: z.trim(n, keep=keep))
+
+        @rule(first=st.integers(0, 90), count=st.integers(1, 8))
+        def grow_across_64(self, first: int, count: int) -> None:
+            news = layout.series(first, first + count)
+            self.both(lambda z, _: z.increment_many(news, 2.0))
+
         @rule(factor=st.sampled_from([0.0, 0.1, 0.5, 1.0, -1.0, 2.0, 3.0, -0.25, 1e300, math.inf]))
         def scale(self, factor: float) -> None:
             self.both(lambda z, _: z.scale(factor))
@@ -198,11 +241,12 @@ def make_machine(options: dict[str, Any]) -> type[RuleBasedStateMachine]:
 
         # ---- two sets
 
+        @precondition(same_kind)
         @rule(data=pairs)
-        def update_the_other(self, data: list[tuple[int, float]]) -> None:
+        def update_the_other(self, data: list[tuple[Any, float]]) -> None:
             self.both(lambda _, other: other.update(data))
 
-        @precondition(lambda self: len(self.other_model) < MOST_MEMBERS)
+        @precondition(lambda self: self.same_kind() and len(self.other_model) < MOST_MEMBERS)
         @rule(many=run)
         def update_the_other_with_a_run(self, many: Any) -> None:
             ids, values = many.members(layout), many.scores(layout)
@@ -210,8 +254,8 @@ def make_machine(options: dict[str, Any]) -> type[RuleBasedStateMachine]:
 
         @precondition(lambda self: len(self.model) < MOST_MEMBERS)
         @rule(
-            weight=st.sampled_from([0.0, 1.0, -1.0, 2.0, 0.5, math.inf]),
-            aggregate=st.sampled_from(["sum", "min", "max", "count"]),
+            weight=WEIGHTS,
+            aggregate=st.sampled_from(AGGREGATES),
             itself=st.booleans(),
         )
         def merge(self, weight: float, aggregate: str, itself: bool) -> None:
@@ -221,9 +265,10 @@ def make_machine(options: dict[str, Any]) -> type[RuleBasedStateMachine]:
             self.both(call)
 
         @rule(ids=some_members, mode=modes)
-        def move(self, ids: list[int], mode: str) -> None:
+        def move(self, ids: list[Any], mode: str) -> None:
             self.both(lambda z, other: z.move(other, ids, mode=mode))
 
+        @precondition(same_kind)
         @rule(many=run, mode=modes)
         def move_a_run_back(self, many: Any, mode: str) -> None:
             ids = many.members(layout)
@@ -234,27 +279,69 @@ def make_machine(options: dict[str, Any]) -> type[RuleBasedStateMachine]:
             self.both(lambda z, other: z.update(other))
 
         @rule(m=member, s=score)
-        def go_on_with_a_copy(self, m: int, s: float) -> None:
+        def go_on_with_a_copy(self, m: Any, s: float) -> None:
             old, self.real = self.real, self.real.copy()
             assert self.real == old
-            old.increment(0, 1.0)
+            old.increment(layout.nth(0), 1.0)
             old.remove([m])
             old._validate()
 
+        @rule(
+            which=st.sampled_from(["z", "zo", "oz", "zz", "zoz", ""]),
+            weights=st.one_of(st.none(), st.lists(WEIGHTS, min_size=1, max_size=3)),
+            aggregate=st.sampled_from(AGGREGATES),
+            name=st.sampled_from(["union", "intersection"]),
+        )
+        def combine(self, which: str, weights: Any, aggregate: str, name: str) -> None:
+            weights = weights if weights is None else (weights * 3)[: len(which)]
+
+            def call(z: Any, other: Any) -> Any:
+                sets = [{"z": z, "o": other}[letter] for letter in which]
+                function = getattr(self.module_of(z), name)
+                return function(sets, weights=weights, aggregate=aggregate)
+
+            self.both(call)
+
+        @rule(backward=st.booleans(), limit=st.sampled_from([0, 1, 5, 300]))
+        def subtract_sets(self, backward: bool, limit: int) -> None:
+            def call(z: Any, other: Any) -> Any:
+                sets = (other, z) if backward else (z, other)
+                module = self.module_of(z)
+                return module.intersection_card(sets, limit), module.difference(*sets)
+
+            self.both(call)
+
+        def module_of(self, z: Any) -> Any:
+            return set_operations if isinstance(z, ModelSortedSet) else goblin
+
         # ---- reads
 
+        @rule(x=STRANGERS)
+        def look_up_what_may_be_no_member(self, x: Any) -> None:
+            self.both(lambda z, _: x in z)
+            self.both(lambda z, _: z.get(x))
+            self.both(lambda z, _: z[x])
+            self.both(lambda z, _: z.rank(x))
+            self.both(lambda z, _: z.pop(x, None))
+
+        @rule(x=STRANGERS, s=score)
+        def write_what_may_be_no_member(self, x: Any, s: float) -> None:
+            self.both(lambda z, _: z.add(x, s))
+            self.both(lambda z, _: z.increment_many([layout.nth(0), x], 1.0))
+            self.both(lambda z, _: z.discard(x))
+
         @rule(m=member)
-        def look_up(self, m: int) -> None:
+        def look_up(self, m: Any) -> None:
             self.both(lambda z, _: m in z)
             self.both(lambda z, _: z.get(m))
             self.both(lambda z, _: z[m])
 
         @rule(ids=some_members, missing=st.sampled_from([math.nan, -1.0]))
-        def scores(self, ids: list[int], missing: float) -> None:
+        def scores(self, ids: list[Any], missing: float) -> None:
             self.both(lambda z, _: z.scores(ids, missing=missing))
 
         @rule(m=member, method=methods, descending=st.booleans())
-        def rank(self, m: int, method: str, descending: bool) -> None:
+        def rank(self, m: Any, method: str, descending: bool) -> None:
             self.both(lambda z, _: z.rank(m, method=method, descending=descending))
 
         @rule(
@@ -265,7 +352,7 @@ def make_machine(options: dict[str, Any]) -> type[RuleBasedStateMachine]:
             pct=st.booleans(),
         )
         def ranks(
-            self, ids: list[int], position: int, method: str, descending: bool, pct: bool
+            self, ids: list[Any], position: int, method: str, descending: bool, pct: bool
         ) -> None:
             ids = ids + list(self.model)[position : position + 3]
             self.both(lambda z, _: z.ranks(ids, method=method, descending=descending, pct=pct))
@@ -303,7 +390,7 @@ def make_machine(options: dict[str, Any]) -> type[RuleBasedStateMachine]:
             ends=closed,
             descending=st.booleans(),
             offset=st.sampled_from([0, 0, 1, 5, 300]),
-            limit=st.sampled_from([None, None, 0, 1, 10, 300]),
+            limit=LIMITS,
         )
         def range_by_score(
             self, lo: float, hi: float, ends: str, descending: bool, offset: int, limit: int | None
@@ -311,13 +398,35 @@ def make_machine(options: dict[str, Any]) -> type[RuleBasedStateMachine]:
             options = {"descending": descending, "offset": offset, "limit": limit}
             self.both(lambda z, _: z.range_by_score(lo, hi, closed=ends, **options))
 
+        @rule(
+            lo=lex_bound,
+            hi=lex_bound,
+            ends=closed,
+            within=st.one_of(st.none(), COUNTS),
+            descending=st.booleans(),
+            offset=st.sampled_from([0, 0, 1, 5]),
+            limit=LIMITS,
+        )
+        def range_by_lex(
+            self, lo: Any, hi: Any, ends: str, within: int | None,
+            descending: bool, offset: int, limit: int | None,
+        ) -> None:  # fmt: skip
+            score = None
+            if within is not None and self.model:
+                score = self.model.by_rank[within % len(self.model)][1]
+            options = {"descending": descending, "offset": offset, "limit": limit}
+            self.both(lambda z, _: z.count_lex(lo, hi, closed=ends))
+            self.both(
+                lambda z, _: z.range_by_lex(lo, hi, closed=ends, within_score=score, **options)
+            )
+
         @rule(lo=bound, hi=bound, ends=closed)
         def count_and_sum(self, lo: float, hi: float, ends: str) -> None:
             self.both(lambda z, _: z.count(lo, hi, closed=ends))
             self.both(lambda z, _: z.sum(lo, hi))
 
         @rule(size=st.sampled_from([1, 3, 100, 257]), descending=st.booleans(), m=member, s=score)
-        def pages(self, size: int, descending: bool, m: int, s: float) -> None:
+        def pages(self, size: int, descending: bool, m: Any, s: float) -> None:
             """Three pages; a member that comes in between changes neither side's walk alone."""
             theirs = ours = None
             for _ in range(3):
@@ -331,7 +440,7 @@ def make_machine(options: dict[str, Any]) -> type[RuleBasedStateMachine]:
                     self.both(lambda z, _: z.add(m, s))
 
         @rule(m=member, n=COUNTS)
-        def around(self, m: int, n: int) -> None:
+        def around(self, m: Any, n: int) -> None:
             self.both(lambda z, _: z.around(m, n))
 
         @rule(n=COUNTS, replace=st.booleans(), seed=st.integers(0, 9))
@@ -343,7 +452,7 @@ def make_machine(options: dict[str, Any]) -> type[RuleBasedStateMachine]:
                 assert n > len(self.model) if not replace else n and not self.model
                 return
             assert len(rows) == n
-            assert replace or len(set(rows.members.tolist())) == n
+            assert replace or len({m for m, _ in rows}) == n
             listed = self.model.items()
             assert [listed[rank] for rank in rows.ranks.tolist()] == rows.to_list()
 
@@ -372,7 +481,7 @@ def make_machine(options: dict[str, Any]) -> type[RuleBasedStateMachine]:
 
         @precondition(lambda self: self.model)
         @rule(backward=st.booleans(), m=member, s=score, mode=modes)
-        def iterators_notice_changes(self, backward: bool, m: int, s: float, mode: str) -> None:
+        def iterators_notice_changes(self, backward: bool, m: Any, s: float, mode: str) -> None:
             step = -1 if backward else 1
             listed = list(self.model)[::step]
             iterator = reversed(self.real) if backward else iter(self.real)
@@ -408,7 +517,7 @@ def make_machine(options: dict[str, Any]) -> type[RuleBasedStateMachine]:
                 real._validate()
                 assert len(real) == len(model)
                 assert_memory(real)
-                ids = np.array(list(model._map)[:500], dtype=model.member_dtype)
+                ids = array_of(list(model._map)[:500], model.member_dtype)
                 expected = np.array(list(model._map.values())[:500], dtype=model.score_dtype)
                 assert_same(expected, real.scores(ids))
 

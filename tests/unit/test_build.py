@@ -10,7 +10,7 @@ import sysconfig
 import tarfile
 from pathlib import Path
 
-import numpy
+import numpy as np
 import pytest
 
 ROOT = Path(__file__).parents[2]
@@ -113,8 +113,8 @@ def test_source_archive_stands_alone(tmp_path: Path) -> None:
         return {path.relative_to(root).as_posix() for path in (root / "csrc").rglob("*.[ch]")}
 
     assert sources(unpacked) == sources(ROOT)
-    own = ["csrc/core", "csrc/simd", "csrc/py"]
-    folders = [*own, sysconfig.get_path("include"), numpy.get_include()]
+    folders = ["csrc/core", "csrc/simd", "csrc/py", sysconfig.get_path("include")]
+    folders.append(np.get_include())
     checked = subprocess.run(
         [
             os.environ.get("CC", "cc"),

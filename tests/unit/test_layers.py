@@ -25,7 +25,7 @@ LAYERS = [
     {"bulk", "scan", "digest"},
 ]
 # Scanners of trace text: they know nothing of the containers.
-SCANNERS = {"history", "commands"}
+SCANNERS = {"history", "commands", "pgn"}
 SCANNERS_MAY_INCLUDE = {"compiler", "status", "text"}
 
 FILES = sorted(CSRC.rglob("*.[ch]"))

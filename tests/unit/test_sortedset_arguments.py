@@ -491,7 +491,7 @@ def test_masked_entries_are_refused() -> None:
 
 @pytest.mark.parametrize("score", [np.int64(2**53 + 1), np.uint64(2**63 + 1)])
 def test_integers_of_numpy_warn_as_those_of_python_do(score: Any) -> None:
-    z = SortedSet()
+    z = SortedSet(member="int64")
     with pytest.warns(PrecisionWarning):
         z[1] = score
     with pytest.warns(PrecisionWarning):
@@ -500,6 +500,6 @@ def test_integers_of_numpy_warn_as_those_of_python_do(score: Any) -> None:
 
 
 def test_an_array_of_one_large_float_is_no_integer() -> None:
-    z = SortedSet()
+    z = SortedSet(member="int64")
     z[1] = np.array(1e300)
     assert z == {1: 1e300}

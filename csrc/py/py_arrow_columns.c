@@ -1,0 +1,242 @@
+/* What an Arrow column holds, checked. */
+#include "py_arrow.h"
+
+#include "py_utf8.h"
+#include "py_uuid.h"
+
+static const gob_arrow_type types[] = {
+    {"u", "string", GOB_NAMES_OFFSETS32, true, 0, 0, false},
+    {"U", "large_string", GOB_NAMES_OFFSETS64, true, 0, 0, false},
+    {"vu", "string_view", GOB_NAMES_VIEWS, true, 0, 0, false},
+    {"z", "binary", GOB_NAMES_OFFSETS32, false, 0, 0, false},
+    {"Z", "large_binary", GOB_NAMES_OFFSETS64, false, 0, 0, false},
+    {"vz", "binary_view", GOB_NAMES_VIEWS, false, 0, 0, false},
+    {"n", "null", GOB_NAMES_LIST, false, 0, 0, false},
+};
+
+static bool find_type(const char *format, gob_arrow_type *out)
+{
+    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
+        if (strcmp(format, types[i].format) == 0) {
+            *out = types[i];
+            return true;
+        }
+    }
+    if (format[0] != 'w' || format[1] != ':') {
+        return false;
+    }
+    char *end;
+    long width = strtol(format + 2, &end, 10);
+    *out =
+        (gob_arrow_type){"w", "fixed_size_binary", GOB_NAMES_FIXED, false, (size_t)width, 0, false};
+    return width > 0 && width <= INT32_MAX && *end == 0;
+}
+
+static bool suits(const gob_arrow_type *type, gob_kind kind)
+{
+    if (type->form == GOB_NAMES_LIST) {
+        return true;
+    }
+    return kind == GOB_UUID ? type->is_text || type->width == GOB_UUID_BYTES
+                            : type->is_text == (kind == GOB_STR);
+}
+
+static bool find_index(const char *format, gob_arrow_type *out)
+{
+    static const char formats[] = "cCsSiIlL"; /* int8, uint8, ... uint64 */
+    const char *found = format[0] == 0 || format[1] != 0 ? NULL : strchr(formats, format[0]);
+    size_t at = found == NULL ? 0 : (size_t)(found - formats);
+    out->index_bytes = (size_t)1 << at / 2;
+    out->index_signed = at % 2 == 0;
+    return found != NULL;
+}
+
+int gob_arrow_find_type(const gob_arrow_schema *schema, gob_kind kind, gob_arrow_type *out)
+{
+    const gob_arrow_schema *values = schema->dictionary == NULL ? schema : schema->dictionary;
+    bool is_table = strcmp(values->format, "+s") == 0;
+    *out =
+        (gob_arrow_type){.name = is_table ? "struct; choose one of its columns" : values->format};
+    if (!find_type(values->format, out) || !suits(out, kind) ||
+        (schema->dictionary != NULL && !find_index(schema->format, out))) {
+        PyErr_Format(PyExc_TypeError, "%s members can't come from an Arrow column of type %s",
+                     gob_kind_word(kind), out->name);
+        return -1;
+    }
+    return 0;
+}
+
+int gob_arrow_refuse(const char *fault)
+{
+    PyErr_Format(PyExc_ValueError, "the Arrow column is damaged: %s", fault);
+    return -1;
+}
+
+static int refuse_nulls(void)
+{
+    PyErr_SetString(PyExc_ValueError, "nulls can't be members; leave them out");
+    return -1;
+}
+
+static bool has_nulls(const gob_arrow_array *a)
+{
+    const uint8_t *valid = a->buffers[0];
+    if (a->null_count == 0 || valid == NULL) {
+        return a->null_count > 0;
+    }
+    for (int64_t i = a->offset; i < a->offset + a->length; i++) {
+        if ((valid[i / 8] >> (i % 8) & 1) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static int64_t offset_at(const gob_names *c, size_t i)
+{
+    return c->form == GOB_NAMES_OFFSETS32 ? (int32_t)gob_load32(c->offsets + 4 * i)
+                                          : (int64_t)gob_load64(c->offsets + 8 * i);
+}
+
+static int check_offsets(const gob_names *c, size_t count)
+{
+    int64_t last = offset_at(c, 0);
+    if (last < 0) {
+        return gob_arrow_refuse("an offset is negative");
+    }
+    for (size_t i = 1; i <= count; i++) {
+        int64_t next = offset_at(c, i);
+        if (next < last) {
+            return gob_arrow_refuse("offsets descend");
+        }
+        last = next;
+    }
+    return last != 0 && c->data == NULL ? gob_arrow_refuse("it has no data") : 0;
+}
+
+static int check_view(const gob_names *c, const uint8_t *view, const int64_t *sizes, int64_t count)
+{
+    int32_t len = (int32_t)gob_load32(view);
+    int32_t buffer = (int32_t)gob_load32(view + 8);
+    int32_t from = (int32_t)gob_load32(view + 12);
+    if (len >= 0 && len <= GOB_VIEW_IN_PLACE) {
+        return 0;
+    }
+    if (len < 0 || buffer < 0 || buffer >= count || c->buffers[buffer] == NULL || from < 0 ||
+        from > sizes[buffer] - len) {
+        return gob_arrow_refuse("a view leaves its buffer");
+    }
+    return 0;
+}
+
+static int check_views(const gob_names *c, size_t count, const gob_arrow_array *a)
+{
+    const int64_t *sizes = a->buffers[a->buffer_count - 1];
+    int64_t buffers = sizes == NULL ? 0 : a->buffer_count - 3;
+    for (size_t i = 0; i < count; i++) {
+        if (check_view(c, c->data + i * GOB_VIEW_BYTES, sizes, buffers) < 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+/* Python's own error for the first row that is no UTF-8. */
+static int check_text(const gob_names *c, size_t count)
+{
+    if (c->form != GOB_NAMES_VIEWS) {
+        int64_t first = offset_at(c, 0);
+        int64_t end = offset_at(c, count);
+        if (first == end || gob_utf8_ascii(c->data + first, (size_t)(end - first))) {
+            return 0;
+        }
+    }
+    for (size_t i = 0; i < count; i++) {
+        gob_name text = gob_names_at(c, i);
+        if (GOB_UNLIKELY(!gob_utf8_valid(text.at, text.len))) {
+            PyObject *raises =
+                PyUnicode_DecodeUTF8((const char *)text.at, (Py_ssize_t)text.len, NULL);
+            Py_XDECREF(raises);
+            return -1;
+        }
+    }
+    return 0;
+}
+
+/* Buffers of an array, and that they are as many as its type has. */
+static int find_buffers(const gob_arrow_type *type, const gob_arrow_array *a, gob_names *out)
+{
+    bool views = type->form == GOB_NAMES_VIEWS;
+    int64_t wanted = type->form == GOB_NAMES_FIXED ? 2 : 3;
+    if (a->buffers == NULL || (views ? a->buffer_count < wanted : a->buffer_count != wanted)) {
+        return gob_arrow_refuse("wrong number of buffers");
+    }
+    *out = (gob_names){.form = type->form, .width = type->width};
+    if (a->length == 0) {
+        return 0;
+    }
+    const uint8_t *rows = a->buffers[1];
+    size_t from = (size_t)a->offset;
+    if (rows == NULL) {
+        return gob_arrow_refuse("it has no rows");
+    }
+    if (type->form == GOB_NAMES_OFFSETS32 || type->form == GOB_NAMES_OFFSETS64) {
+        out->offsets = rows + from * (type->form == GOB_NAMES_OFFSETS32 ? 4 : 8);
+        out->data = a->buffers[2];
+    } else {
+        out->data = rows + from * (views ? GOB_VIEW_BYTES : type->width);
+        out->buffers = views ? (const uint8_t *const *)(a->buffers + 2) : NULL;
+    }
+    return 0;
+}
+
+static int check_counts(const gob_arrow_array *a, size_t width)
+{
+    int64_t limit = PY_SSIZE_T_MAX / (int64_t)(width < GOB_VIEW_BYTES ? GOB_VIEW_BYTES : width);
+    return a->length < 0 || a->offset < 0 || a->length > limit || a->offset > limit - a->length
+               ? gob_arrow_refuse("impossible length")
+               : 0;
+}
+
+int gob_arrow_column(const gob_arrow_type *type, const gob_arrow_array *a, gob_names *out)
+{
+    if (type->form == GOB_NAMES_LIST) {
+        *out = (gob_names){.form = GOB_NAMES_LIST};
+        return a->length == 0 ? 0 : refuse_nulls();
+    }
+    if (check_counts(a, type->width) < 0 || find_buffers(type, a, out) < 0) {
+        return -1;
+    }
+    size_t count = (size_t)a->length;
+    if (count == 0) {
+        return 0;
+    }
+    if (has_nulls(a)) {
+        return refuse_nulls();
+    }
+    if (type->form == GOB_NAMES_VIEWS && check_views(out, count, a) < 0) {
+        return -1;
+    }
+    if (type->width == 0 && type->form != GOB_NAMES_VIEWS && check_offsets(out, count) < 0) {
+        return -1;
+    }
+    return type->is_text ? check_text(out, count) : 0;
+}
+
+int gob_arrow_indices(const gob_arrow_type *type, const gob_arrow_array *a, const uint8_t **out)
+{
+    if (check_counts(a, type->index_bytes) < 0) {
+        return -1;
+    }
+    if (a->buffer_count != 2 || a->buffers == NULL || a->dictionary == NULL) {
+        return gob_arrow_refuse("wrong number of buffers");
+    }
+    if (a->length == 0) {
+        return 0;
+    }
+    if (a->buffers[1] == NULL) {
+        return gob_arrow_refuse("it has no rows");
+    }
+    *out = (const uint8_t *)a->buffers[1] + (size_t)a->offset * type->index_bytes;
+    return has_nulls(a) ? refuse_nulls() : 0;
+}
