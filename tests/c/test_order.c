@@ -547,9 +547,10 @@ static bool finds_names(const gob_order *o)
 {
     static uint64_t ranks[POOL];
     bool same = true;
-    gob_order_lower_bound_many(o, entries, count, ranks);
+    gob_order_rank_many(o, entries, count, ranks);
     for (size_t rank = 0; rank < count && same; rank++) {
-        same = ranks[rank] == rank && lower_bound(o, entries[rank]) == rank;
+        same = ranks[rank] == rank && lower_bound(o, entries[rank]) == rank &&
+               gob_order_rank(o, entries[rank]) == rank;
     }
     for (size_t i = 0; i < POOL && same; i += 17) {
         gob_bound b = {.key = gob_key((double)(i % 3)), .name = pool[i]};
