@@ -274,6 +274,33 @@ static void test_sync_between(gob_verb verb)
     CHECK(z.alloc.live == 0);
 }
 
+/* Sums of a union: infinities that cancel give 0, NaN and what is too large is refused. */
+static void test_sums(unsigned score_bytes)
+{
+    const double with[] = {1.5, -HUGE_VAL, HUGE_VAL, 3e38, (double)NAN};
+    const double sums[] = {3.0, 0.0, HUGE_VAL, 3e38 * 2, 0.0};
+    const double before[] = {1.5, HUGE_VAL, HUGE_VAL, 3e38, 7.0};
+    for (size_t i = 0; i < 5; i++) {
+        gob_zset z;
+        gob_journal j;
+        gob_changes changes = {0};
+        gob_names column = {.form = GOB_NAMES_LIST, .data = (const uint8_t *)(pool + i)};
+        gob_inputs in = {.names = &column, .scores = {&with[i], 1}};
+        gob_zset_init(&z, *names_layout(0, score_bytes, true), 1.0F, 1);
+        CHECK(gob_zset_add(&z, named(i), before[i], GOB_SET, &changes) == GOB_OK);
+        double old = gob_zset_score(&z, gob_zset_find(&z, named(i)));
+        gob_status expected = i == 4 ? GOB_NAN : i == 3 && score_bytes == 4 ? GOB_RANGE : GOB_OK;
+        CHECK(gob_bulk_begin(&z, &j, 1) == GOB_OK);
+        CHECK(gob_bulk_update(&z, &j, in, 0, 1, GOB_SUM, &changes) == expected);
+        double score = gob_zset_score(&z, gob_zset_find(&z, named(i)));
+        CHECK(score == (expected == GOB_OK ? sums[i] : old));
+        gob_bulk_rollback(&z, &j, in, GOB_UPDATE);
+        CHECK(gob_zset_score(&z, gob_zset_find(&z, named(i))) == old);
+        gob_zset_clear(&z);
+        CHECK(z.alloc.live == 0);
+    }
+}
+
 /* Input that another thread changes under the call gives garbage, but a sound set. */
 static void test_changed_input(gob_verb verb, size_t n)
 {
@@ -318,5 +345,7 @@ int main(void)
         test_changed_input(verb, 0);
         test_changed_input(verb, 300);
     }
+    test_sums(4);
+    test_sums(8);
     return test_report();
 }
