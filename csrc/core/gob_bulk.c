@@ -211,6 +211,9 @@ static void uncreate(gob_zset *z, const gob_journal *j, const gob_inputs *in)
 /* Puts a score back. There is room for it: it was there when the call began, nothing has shrunk. */
 static void restore(gob_zset *z, int64_t id, double score)
 {
+    if (z->index.named && !gob_members_fits(&z->index.members, score)) {
+        return; /* only where the caller's input has changed under the call */
+    }
     gob_zset_touch(z, id);
     double old;
     gob_status status = gob_index_put(&z->index, &z->alloc, id, score, &old);

@@ -405,7 +405,9 @@ gob_status gob_members_add(gob_members *m, gob_alloc *a, gob_name name, int64_t 
     *id = id_of(m, offset);
     m->records++;
     if (m->table.capacity != 0) {
-        gob_table_insert_hashed(&m->table, hash_name(m, name), *id, 0.0);
+        /* The hash of what was written: another thread may change the caller's bytes meanwhile. */
+        uint64_t hash = hash_name(m, name_at(m, offset));
+        gob_table_insert_hashed(&m->table, hash, *id, 0.0);
     }
     return GOB_OK;
 }
