@@ -7,7 +7,7 @@ gob_status gob_bulk_begin(gob_zset *z, gob_journal *j, size_t inputs)
 {
     GOB_TRY(gob_journal_init(j, &z->alloc, inputs));
     j->stamp = z->stamp;
-    z->bulk = true;
+    z->bulk = gob_zset_count(z) == 0 ? GOB_UNDO_ADDED : GOB_UNDO_ALL;
     gob_index_begin(&z->index);
     return GOB_OK;
 }
@@ -184,7 +184,7 @@ gob_status gob_bulk_remove(gob_zset *z, gob_journal *j, gob_inputs in, size_t fr
 
 static void end(gob_zset *z, gob_journal *j)
 {
-    z->bulk = false;
+    z->bulk = GOB_NO_BULK;
     gob_journal_free(j, &z->alloc);
     gob_index_end(&z->index, &z->alloc);
     gob_zset_settle(z);
@@ -211,6 +211,9 @@ static void uncreate(gob_zset *z, const gob_journal *j, const gob_inputs *in)
 /* Puts a score back. There is room for it: it was there when the call began, nothing has shrunk. */
 static void restore(gob_zset *z, int64_t id, double score)
 {
+    if (z->index.named && !gob_members_fits(&z->index.members, score)) {
+        return; /* only where the caller's input has changed under the call */
+    }
     gob_zset_touch(z, id);
     double old;
     gob_status status = gob_index_put(&z->index, &z->alloc, id, score, &old);

@@ -156,8 +156,7 @@ static bool form_fits(gob_form form, double score)
     }
 }
 
-/* Whether a form holds all scores that `other` does. */
-static bool form_holds(unsigned form, unsigned other)
+bool gob_form_holds(gob_form form, gob_form other)
 {
     return form == other || form == GOB_FORM_FLOAT ||
            (form == GOB_FORM_I32 && other == GOB_FORM_I16);
@@ -205,7 +204,6 @@ gob_form gob_members_form_for(const gob_members *m, double score)
         fits[form] =
             form == GOB_FORM_FLOAT || (form_bytes(form, m->score_bytes) < m->score_bytes &&
                                        (gob_is_absent(score) || form_fits((gob_form)form, score)));
-        fits[form] = fits[form] && (!m->hold || form_holds(form, m->form));
     }
     for (size_t at = 0; at < m->used; at += bytes_at(m, at)) {
         double s = score_at(m, at);
@@ -405,7 +403,9 @@ gob_status gob_members_add(gob_members *m, gob_alloc *a, gob_name name, int64_t 
     *id = id_of(m, offset);
     m->records++;
     if (m->table.capacity != 0) {
-        gob_table_insert_hashed(&m->table, hash_name(m, name), *id, 0.0);
+        /* The hash of what was written: another thread may change the caller's bytes meanwhile. */
+        uint64_t hash = hash_name(m, name_at(m, offset));
+        gob_table_insert_hashed(&m->table, hash, *id, 0.0);
     }
     return GOB_OK;
 }
@@ -560,7 +560,6 @@ gob_status gob_members_renew_begin(const gob_members *m, gob_alloc *a, gob_form 
     fresh->form = (uint8_t)form;
     fresh->epoch = m->epoch + 1;
     fresh->narrow_bits = m->narrow_bits;
-    fresh->hold = m->hold;
     return renew_room(fresh, a, m, tight);
 }
 

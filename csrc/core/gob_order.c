@@ -97,21 +97,34 @@ bool gob_order_less(const gob_members *names, gob_entry a, gob_entry b)
     return gob_bound_compare(names, a, &bound) < 0;
 }
 
-/* The child of n that b belongs to: the last one whose first entry is not above b, else the first.
- */
-static unsigned route(const gob_order *o, const gob_node *n, const gob_bound *b)
+/* Whether the bound is before an entry. `named` is constant where this is inlined: integers, whose
+ * look-ups are short, must not pay for names. */
+GOB_INLINE bool is_before(const gob_order *o, bool named, const gob_bound *b, gob_entry e)
+{
+    return named ? gob_bound_compare(o->names, e, b) > 0
+                 : gob_entry_less((gob_entry){b->key, b->member}, e);
+}
+
+GOB_INLINE unsigned bisect(const gob_order *o, bool named, const gob_node *n, const gob_bound *b)
 {
     unsigned low = 0;
     unsigned high = n->count;
     while (high - low > 1) {
         unsigned middle = (low + high) / 2;
-        if (gob_bound_compare(o->names, n->child[middle].first, b) > 0) {
+        if (is_before(o, named, b, n->child[middle].first)) {
             high = middle;
         } else {
             low = middle;
         }
     }
     return low;
+}
+
+/* The child of n that b belongs to: the last one whose first entry is not above b, else the first.
+ */
+static unsigned route(const gob_order *o, const gob_node *n, const gob_bound *b)
+{
+    return o->names == NULL ? bisect(o, false, n, b) : bisect(o, true, n, b);
 }
 
 /* Reading */

@@ -329,6 +329,9 @@ gob_status gob_zset_put(gob_zset *z, int64_t *id, double score, double old)
     gob_members *m = &z->index.members;
     if (z->index.named && !gob_members_fits(m, score)) {
         gob_form form = gob_members_form_for(m, score);
+        if (z->bulk == GOB_UNDO_ALL && !gob_form_holds(form, (gob_form)m->form)) {
+            form = GOB_FORM_FLOAT;
+        }
         bool wide = gob_members_wide(m) || gob_members_need_wide(m, form);
         GOB_TRY(recode(z, form, wide, id));
     }

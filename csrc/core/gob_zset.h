@@ -13,6 +13,13 @@
 #include "gob_index.h"
 #include "gob_order.h"
 
+/* Whether a bulk call is under way, and what undoing it takes. */
+typedef enum gob_undoing {
+    GOB_NO_BULK,
+    GOB_UNDO_ADDED, /* it began on an empty set */
+    GOB_UNDO_ALL,   /* scores that it has overwritten may have to come back */
+} gob_undoing;
+
 typedef struct gob_zset {
     gob_alloc alloc;
     gob_index index;
@@ -23,7 +30,7 @@ typedef struct gob_zset {
     float merge_exponent;
     bool compress;
     bool stuck;    /* some increment could not change a score */
-    bool bulk;     /* inside a bulk call, which may be undone */
+    uint8_t bulk;  /* gob_undoing */
     uint8_t scans; /* ordered reads that were answered by a scan, since the last change */
 } gob_zset;
 
