@@ -53,13 +53,12 @@ class Ratings(NamedTuple):
 
 
 class Loaded(NamedTuple):
-    """The sets of a trace by key, what it took to fill them, and of games how many each played."""
+    """The sets of a trace by key, and what it took to fill them."""
 
     sets: dict[str, SortedSet[Any]]
     events: int
     skipped: dict[str, int]
     seconds: float
-    games: SortedSet[Any] | None = None
 
 
 def trace(file: str, options: Options) -> Loaded:
@@ -93,7 +92,7 @@ def history(files: list[str], options: Options) -> Loaded:
 
 def games(files: list[str], options: Options, wanted: Ratings) -> Loaded:
     """Set each player's rating, game after game."""
-    board, played = options.empty_set("str"), options.empty_set("str")
+    board = options.empty_set("str")
     kind = _text_kind(board)
     skipped = 0
 
@@ -109,13 +108,12 @@ def games(files: list[str], options: Options, wanted: Ratings) -> Loaded:
         text = data.tobytes()  # of upper case it has ASCII letters only
         names: Any = _core.text_names(text.lower() if wanted.lower else text, stops, kind)
         board.update(names, ratings)
-        played.increment_many(names)
 
     _check_standard_input(files)
     reader = io.lichess.games(files, progress=False)
     events, seconds = _feed(reader, options.limit, take, lambda batch: len(batch.ratings))
     others = {"other speed": skipped} if skipped else {}
-    return Loaded({_PLAYERS: board}, events - skipped, reader.skipped | others, seconds, played)
+    return Loaded({_PLAYERS: board}, events - skipped, reader.skipped | others, seconds)
 
 
 def _pieces(

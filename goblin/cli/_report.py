@@ -22,9 +22,7 @@ _LONGEST = 64  # characters of a name in a table
 
 def make(command: str, loaded: Loaded, top: int) -> Report:
     """Sum up what was loaded, with its `top` members."""
-    sets = {
-        name: _of_set(command, scores, loaded.games, top) for name, scores in loaded.sets.items()
-    }
+    sets = {name: _of_set(command, scores, top) for name, scores in loaded.sets.items()}
     only = next(iter(sets.values()))
     return {
         "command": command,
@@ -36,7 +34,7 @@ def make(command: str, loaded: Loaded, top: int) -> Report:
     }
 
 
-def _of_set(command: str, scores: SortedSet[Any], games: SortedSet[Any] | None, top: int) -> Report:
+def _of_set(command: str, scores: SortedSet[Any], top: int) -> Report:
     rows = scores.top(top)
     digest = scores.digest()  # builds the order, so that the bytes are those of a sorted set
     memory = scores.memory()
@@ -57,8 +55,6 @@ def _of_set(command: str, scores: SortedSet[Any], games: SortedSet[Any] | None, 
         "bytes": memory.total,
         "bytes_per_member": memory.per_member,
     }
-    if games is not None:
-        report["games"] = games.scores(rows.members).astype(int).tolist()
     if command in ("info", "leaderboard"):
         report["scores"] = scores.describe()
     if command == "info":
@@ -140,9 +136,6 @@ def _top_text(of_set: Report, member: str, score: str) -> str:
     rows = [["rank", member, score]]
     for row in of_set["top"]:
         rows.append([str(row["rank"]), _shown(str(row["member"])), number(row["score"])])
-    if "games" in of_set:
-        games = ["games", *map("{:,}".format, of_set["games"])]
-        rows = [[*row, cell] for row, cell in zip(rows, games, strict=True)]
     return table(rows) + "\n\n" if of_set["top"] else ""
 
 

@@ -6,7 +6,6 @@ import io
 import json
 import subprocess
 import sys
-from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -73,19 +72,6 @@ def test_agrees_with_the_known_final_board(run_json: Json, month: Path) -> None:
     assert report["members"] == len(final)
     assert report["digest"]["mapping"] == f"{final.digest().mapping:032x}"
     assert list(board_of(report).items()) == final.top(10).to_list()
-
-
-@pytest.mark.parametrize("argv", [[], ["--speed", "blitz"], ["--key-case", "lower"]])
-def test_games_of_each_player(run_json: Json, month: Path, argv: list[str]) -> None:
-    """As many as there are ratings of the player, of the speed asked for."""
-    report = run_json(month, *argv, "-n", 1000)
-    games = Counter(
-        name.lower() if "lower" in argv else name
-        for name, _, _, speed in observations(month)
-        if "blitz" not in argv or speed == "blitz"
-    )
-    names = [row["member"] for row in report["top"]]
-    assert dict(zip(names, report["games"], strict=True)) == games
 
 
 @pytest.mark.parametrize("member", ["str", "bytes"])
@@ -173,8 +159,8 @@ def test_text_for_people(
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
     assert cli.main(["leaderboard", "-"]) == 0
     out, err = capsys.readouterr()
-    assert out.splitlines()[0].split() == ["rank", "player", "rating", "games"]
-    assert out.splitlines()[1].split() == ["1", r"A\x1b[2J", "1,500", "1"]
+    assert out.splitlines()[0].split() == ["rank", "player", "rating"]
+    assert out.splitlines()[1].split() == ["1", r"A\x1b[2J", "1,500"]
     assert out.splitlines()[3:5] == ["players  1", "median   1,500"]
     assert "total" not in out
     assert err == ""
