@@ -16,7 +16,7 @@ import numpy as np
 from bench_memory import label
 from harness import Report, arguments, isolated, rss, seconds, size
 from names import Names, ratings
-from peers import DictAndSortedList, pipelines, redis_server
+from peers import DictAndSortedList, redis_growth
 
 from goblin import SortedSet, synthetic
 
@@ -124,14 +124,8 @@ def pairs(members: int) -> Iterable[tuple[bytes, float]]:
 
 
 def redis(members: int) -> float | None:
-    commands = pipelines(b"ZADD key %d %b\r\n" % (score, name) for name, score in pairs(members))
-    with redis_server() as server:
-        if server is None:
-            return None
-        server.clear()
-        before = rss(server.pid)
-        server.send(commands, 1)
-        return (rss(server.pid) - before) / members
+    growth = redis_growth(b"ZADD key %d %b\r\n" % (score, name) for name, score in pairs(members))
+    return None if growth is None else growth / members
 
 
 PEERS = {"dict": dict_alone, "dict + SortedList": dict_and_sorted_list, "redis-server": redis}

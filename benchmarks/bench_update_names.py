@@ -77,7 +77,8 @@ def updates(
     sets: dict[str, SortedSet[Any]], known: int, pairs: int, case: str
 ) -> Iterator[Contender]:
     """Each form, with other names each time, so that none finds them in a cache. Sets are without
-    an order until the first ordered read; the pairs are too few to drop it."""
+    an order until the first ordered read; the pairs are too few to drop it. The last form comes
+    again with the ordered read after it, which takes the changes into the order."""
     drawn = draws(known, pairs)
     for form, convert in FORMS.items():
         z = sets["bytes" if form == "numpy S" else "str"]
