@@ -123,11 +123,14 @@ static gob_status increment_names(gob_zset *z, gob_journal *j, const gob_inputs 
         double old = gob_index_get(&z->index, id);
         double sum;
         GOB_TRY(gob_index_sum(&z->index, old, by, &sum));
-        if (sum == old) {
-            z->stuck = z->stuck || (by != 0.0 && isfinite(old));
-        } else {
-            GOB_TRY(put(z, j, in, i, id, sum, old, is_lossy(old, by, sum, z->index.score_bytes)));
+        bool logged = is_lossy(old, by, sum, z->index.score_bytes);
+        if (sum != old) {
+            GOB_TRY(put(z, j, in, i, id, sum, old, logged));
+        } else if (logged) { /* undoing would subtract what was never added */
+            GOB_TRY(gob_journal_reserve(j, &z->alloc));
+            gob_journal_log(j, i, old);
         }
+        z->stuck = z->stuck || (sum == old && by != 0.0 && isfinite(old));
         if (out != NULL) {
             out[i] = sum;
         }

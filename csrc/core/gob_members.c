@@ -156,6 +156,13 @@ static bool form_fits(gob_form form, double score)
     }
 }
 
+/* Whether a form holds all scores that `other` does. */
+static bool form_holds(unsigned form, unsigned other)
+{
+    return form == other || form == GOB_FORM_FLOAT ||
+           (form == GOB_FORM_I32 && other == GOB_FORM_I16);
+}
+
 bool gob_members_fits(const gob_members *m, double score)
 {
     return gob_is_absent(score) || form_fits((gob_form)m->form, score);
@@ -198,6 +205,7 @@ gob_form gob_members_form_for(const gob_members *m, double score)
         fits[form] =
             form == GOB_FORM_FLOAT || (form_bytes(form, m->score_bytes) < m->score_bytes &&
                                        (gob_is_absent(score) || form_fits((gob_form)form, score)));
+        fits[form] = fits[form] && (!m->hold || form_holds(form, m->form));
     }
     for (size_t at = 0; at < m->used; at += bytes_at(m, at)) {
         double s = score_at(m, at);
@@ -407,6 +415,9 @@ static bool is_id(const void *context, int64_t id)
 void gob_members_drop(gob_members *m, gob_alloc *a, int64_t id)
 {
     size_t offset = offset_of(m, id);
+    if (is_free(m, offset)) {
+        return;
+    }
     gob_name name = name_at(m, offset);
     if (m->table.capacity != 0) {
         gob_table_erase(&m->table, gob_table_seek(&m->table, hash_name(m, name), is_id, &id));
@@ -467,9 +478,8 @@ void gob_members_condemn(gob_members *m, int64_t id)
 void gob_members_settle(gob_members *m, gob_alloc *a)
 {
     for (size_t i = 0; m->condemned != NULL && i < m->condemned->count; i++) {
-        /* One id may be here twice, and its record free since the first time. */
         int64_t id = m->condemned->ids[i];
-        if (gob_is_absent(gob_members_score(m, id)) && !is_free(m, offset_of(m, id))) {
+        if (gob_is_absent(gob_members_score(m, id))) {
             gob_members_drop(m, a, id);
         }
     }
@@ -545,6 +555,7 @@ gob_status gob_members_renew_begin(const gob_members *m, gob_alloc *a, gob_form 
     fresh->form = (uint8_t)form;
     fresh->epoch = m->epoch + 1;
     fresh->narrow_bits = m->narrow_bits;
+    fresh->hold = m->hold;
     return renew_room(fresh, a, m, tight);
 }
 
@@ -659,6 +670,8 @@ bool gob_members_validate(const gob_members *m, const char **why)
     size_t at = 0;
     uint64_t records = 0;
     GOB_DEMAND(m->used <= m->capacity, "members: arena overrun");
+    GOB_DEMAND(gob_members_wide(m) || m->used / unit(m) <= UINT64_C(1) << m->narrow_bits,
+               "members: ids do not reach all records");
     for (; at < m->used; at += bytes_at(m, at)) {
         if (is_free(m, at)) {
             dead += bytes_at(m, at);

@@ -37,6 +37,7 @@ typedef struct gob_members {
     uint8_t score_bytes;      /* of the float form */
     uint8_t form;
     uint8_t narrow_bits; /* ids of 4 bytes reach 2**this units; less in tests */
+    bool hold;           /* scores that were overwritten may have to come back */
 } gob_members;
 
 #define GOB_NO_ID INT64_MAX
@@ -58,7 +59,9 @@ bool gob_members_reach(const gob_members *m, size_t len);
  */
 gob_status gob_members_add(gob_members *m, gob_alloc *a, gob_name name, int64_t *id);
 
-/* Forgets a name at once. */
+/* Forgets a name at once; nothing where that has been done already, as an id may be condemned
+ * twice.
+ */
 void gob_members_drop(gob_members *m, gob_alloc *a, int64_t id);
 
 /* Room to condemn one more id; and a name without a score that has to stay for now. */
@@ -77,7 +80,8 @@ double gob_members_score(const gob_members *m, int64_t id);
 bool gob_members_fits(const gob_members *m, double score);
 void gob_members_set_score(gob_members *m, int64_t id, double score);
 
-/* The narrowest form for all scores, and for `score` too unless that is GOB_ABSENT. O(n). */
+/* The narrowest form for all scores, and for `score` too unless that is GOB_ABSENT; on `hold` one
+ * for whatever the present form holds. O(n). */
 gob_form gob_members_form_for(const gob_members *m, double score);
 
 /* New memory for a store, without the free records: begin, then carry each name over, in any order,
@@ -115,7 +119,7 @@ GOB_INLINE bool gob_members_wide(const gob_members *m)
     return m->table.member_bytes == 8;
 }
 
-/* -1, 0, 1 */
+/* Negative, 0 or positive. */
 GOB_INLINE int gob_name_compare(gob_name a, gob_name b)
 {
     size_t shorter = a.len < b.len ? a.len : b.len;

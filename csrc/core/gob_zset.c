@@ -38,15 +38,6 @@ void gob_zset_init(gob_zset *z, gob_layout layout, float merge_exponent, uint64_
 
 /* The order and what is pending for it */
 
-/* Nothing is pending any more, so names without a score have no other use for their ids, unless a
- * bulk call may be undone. */
-static void settle_names(gob_zset *z)
-{
-    if (z->index.named && !z->bulk) {
-        gob_members_settle(&z->index.members, &z->alloc);
-    }
-}
-
 static void drop_pending(gob_zset *z)
 {
     if (z->pending != NULL) {
@@ -54,7 +45,6 @@ static void drop_pending(gob_zset *z)
         gob_free(&z->alloc, z->pending, sizeof *z->pending);
         z->pending = NULL;
     }
-    settle_names(z);
 }
 
 static void drop_order(gob_zset *z)
@@ -64,6 +54,14 @@ static void drop_order(gob_zset *z)
         gob_order_free(z->order, &z->alloc);
         gob_free(&z->alloc, z->order, sizeof *z->order);
         z->order = NULL;
+    }
+}
+
+/* Between writes, with nothing pending, names without a score have no more use for their ids. */
+static void settle_names(gob_zset *z)
+{
+    if (z->index.named && !z->bulk && z->pending == NULL) {
+        gob_members_settle(&z->index.members, &z->alloc);
     }
 }
 
@@ -208,6 +206,7 @@ gob_status gob_zset_sync(gob_zset *z)
     if (z->pending != NULL && apply_pending(z) == GOB_OK) {
         check(z);
     }
+    settle_names(z);
     /* Also after a batch that failed and dropped the order. */
     return z->order == NULL && gob_zset_count(z) > GOB_SMALL_MAX ? build_order(z) : GOB_OK;
 }
@@ -264,11 +263,9 @@ static void shrink(gob_zset *z)
     if (z->order != NULL && gob_zset_count(z) <= GOB_SMALL_MAX / 2) {
         drop_order(z);
     }
-    if (z->index.named && z->pending == NULL) {
-        settle_names(z);
-        if (gob_members_wasteful(&z->index.members)) {
-            (void)compact(z); /* failing to is harmless */
-        }
+    settle_names(z);
+    if (z->index.named && z->pending == NULL && gob_members_wasteful(&z->index.members)) {
+        (void)compact(z); /* failing to is harmless */
     }
 }
 
@@ -313,10 +310,7 @@ bool gob_mode_admits(gob_mode mode, double old, double score)
 /* Gives the names another form or wider ids, which the order can't follow. */
 static gob_status recode(gob_zset *z, gob_form form, bool wide, int64_t *follow)
 {
-    bool bulk = z->bulk;
-    z->bulk = true; /* the name that this is for may have no score yet */
     drop_order(z);
-    z->bulk = bulk;
     return gob_members_renew(&z->index.members, &z->alloc, form, wide, false, follow);
 }
 
@@ -334,7 +328,9 @@ gob_status gob_zset_put(gob_zset *z, int64_t *id, double score, double old)
 {
     gob_members *m = &z->index.members;
     if (z->index.named && !gob_members_fits(m, score)) {
-        GOB_TRY(recode(z, gob_members_form_for(m, score), gob_members_wide(m), id));
+        gob_form form = gob_members_form_for(m, score);
+        bool wide = gob_members_wide(m) || gob_members_need_wide(m, form);
+        GOB_TRY(recode(z, form, wide, id));
     }
     gob_zset_touch(z, *id);
     GOB_TRY(gob_index_put(&z->index, &z->alloc, *id, score, &old));
@@ -351,6 +347,7 @@ void gob_zset_forget(gob_zset *z, int64_t id)
         return;
     }
     drop_order(z);
+    settle_names(z); /* the name may have been condemned before */
     gob_members_drop(m, &z->alloc, id);
 }
 
@@ -456,6 +453,7 @@ gob_status gob_zset_optimize(gob_zset *z)
         GOB_TRY(apply_pending(z));
     }
     if (z->index.named) {
+        settle_names(z);
         GOB_TRY(compact(z));
         check(z);
         return GOB_OK;

@@ -2,19 +2,18 @@
 #include <math.h>
 
 #include "gob_bulk.h"
-#include "gob_random.h"
-#include "gob_test.h"
+#include "gob_names_model.h"
 
 enum { IDS = GOB_PAGE_IDS + 4000, ROUNDS = 200 };
 
 /* The model: the score of id i belongs to member base + i * stride. */
-typedef struct model {
+typedef struct numbers {
     double score[IDS];
     uint64_t count;
     int64_t base;
     int64_t stride;
     unsigned score_bytes;
-} model;
+} numbers;
 
 /* An integer as a member; good until the next call. */
 static const gob_member *one(int64_t id)
@@ -24,12 +23,12 @@ static const gob_member *one(int64_t id)
     return &m;
 }
 
-static int64_t member_of(const model *m, size_t id)
+static int64_t member_of(const numbers *m, size_t id)
 {
     return m->base + (int64_t)id * m->stride;
 }
 
-static void model_set(model *m, size_t id, double score)
+static void model_set(numbers *m, size_t id, double score)
 {
     m->count += gob_is_absent(m->score[id]);
     m->count -= gob_is_absent(score);
@@ -52,12 +51,12 @@ static double random_score(uint64_t *rng)
     }
 }
 
-static double narrowed(const model *m, double v)
+static double kept(const numbers *m, double v)
 {
     return m->score_bytes == 4 ? (double)(float)v : v;
 }
 
-static bool matches(gob_zset *z, const model *m)
+static bool matches(gob_zset *z, const numbers *m)
 {
     const char *why = NULL;
     if (!gob_zset_validate(z, &why)) {
@@ -73,7 +72,7 @@ static bool matches(gob_zset *z, const model *m)
 }
 
 /* Rank of each present member, counted the slow way for a few. */
-static bool order_matches(gob_zset *z, const model *m, uint64_t *rng)
+static bool order_matches(gob_zset *z, const numbers *m, uint64_t *rng)
 {
     if (gob_zset_sync(z) != GOB_OK) {
         return false;
@@ -99,7 +98,7 @@ static bool order_matches(gob_zset *z, const model *m, uint64_t *rng)
 }
 
 /* A bulk call of random inputs; undone where `undo`, or where an allocation fails. */
-static void bulk(gob_zset *z, model *m, uint64_t *rng, bool undo)
+static void bulk(gob_zset *z, numbers *m, uint64_t *rng, bool undo)
 {
     enum { MOST = 6000 };
     static int64_t members[MOST];
@@ -107,7 +106,7 @@ static void bulk(gob_zset *z, model *m, uint64_t *rng, bool undo)
     static double scores[MOST];
     static double out[MOST];
     static double expected[MOST];
-    static model after;
+    static numbers after;
     size_t n = 1 + random_below(rng, MOST);
     size_t start = random_below(rng, IDS);
     bool dense = random_below(rng, 2) != 0;
@@ -122,7 +121,7 @@ static void bulk(gob_zset *z, model *m, uint64_t *rng, bool undo)
             model_set(&after, ids[i], GOB_ABSENT);
         } else {
             bool add = verb == GOB_INCREMENT && !gob_is_absent(old);
-            expected[i] = narrowed(m, add ? old + scores[i] : scores[i]);
+            expected[i] = kept(m, add ? old + scores[i] : scores[i]);
             model_set(&after, ids[i], expected[i]);
         }
     }
@@ -153,11 +152,11 @@ static void bulk(gob_zset *z, model *m, uint64_t *rng, bool undo)
     }
 }
 
-static void single(gob_zset *z, model *m, uint64_t *rng)
+static void single(gob_zset *z, numbers *m, uint64_t *rng)
 {
     size_t id = random_below(rng, IDS);
     gob_changes changes = {0};
-    double score = narrowed(m, random_score(rng));
+    double score = kept(m, random_score(rng));
     double sum;
     switch (random_below(rng, 3)) {
     case 0:
@@ -167,7 +166,7 @@ static void single(gob_zset *z, model *m, uint64_t *rng)
         break;
     case 1:
         if (gob_zset_increment(z, one(member_of(m, id)), 1.0, &sum) == GOB_OK) {
-            model_set(m, id, narrowed(m, gob_is_absent(m->score[id]) ? 1.0 : m->score[id] + 1.0));
+            model_set(m, id, kept(m, gob_is_absent(m->score[id]) ? 1.0 : m->score[id] + 1.0));
         }
         break;
     default:
@@ -179,11 +178,11 @@ static void single(gob_zset *z, model *m, uint64_t *rng)
 static void run(gob_layout layout, int64_t base, int64_t stride, float merge_exponent,
                 uint64_t seed)
 {
-    static model m;
+    static numbers m;
     uint64_t rng = seed;
     gob_zset z;
     gob_zset_init(&z, layout, merge_exponent, seed);
-    m = (model){.base = base, .stride = stride, .score_bytes = layout.score_bytes};
+    m = (numbers){.base = base, .stride = stride, .score_bytes = layout.score_bytes};
     for (size_t id = 0; id < IDS; id++) {
         m.score[id] = GOB_ABSENT;
     }
@@ -348,6 +347,243 @@ static void test_swap(void)
     CHECK(other.alloc.live == 0);
 }
 
+/* Names */
+
+static model names;
+
+/* A set of the pool's first n names, with small scores. */
+static void begin_names(gob_zset *z, gob_layout layout, size_t n)
+{
+    gob_changes c = {0};
+    fill_pool(layout.fixed);
+    gob_zset_init(z, layout, 1.0F, n);
+    names = (model){.n = n + 50, .score_bytes = layout.score_bytes};
+    model_clear(&names);
+    for (size_t i = 0; i < n; i++) {
+        names.score[i] = (double)(i % 5);
+        CHECK(gob_zset_add(z, named(i), names.score[i], GOB_SET, &c) == GOB_OK);
+    }
+    CHECK(c.added == n && names_match(z, &names));
+}
+
+static gob_status add_name(gob_zset *z, size_t i, double score)
+{
+    gob_changes c = {0};
+    GOB_TRY(gob_zset_add(z, named(i), score, GOB_SET, &c));
+    names.score[i] = score;
+    return GOB_OK;
+}
+
+static void remove_name(gob_zset *z, size_t i)
+{
+    CHECK(same_score(gob_zset_remove(z, gob_zset_find(z, named(i))), names.score[i]));
+    names.score[i] = GOB_ABSENT;
+}
+
+static void end_names(gob_zset *z)
+{
+    CHECK(names_match(z, &names));
+    CHECK(gob_zset_sync(z) == GOB_OK && names_in_order(z, &names));
+    CHECK(gob_zset_optimize(z) == GOB_OK && names_in_order(z, &names) && names_match(z, &names));
+    CHECK(z->index.members.records == gob_zset_count(z) && z->index.members.dead == 0);
+    gob_memory parts = gob_zset_memory(z);
+    CHECK(parts.pages == 0 && parts.members != 0 && parts.table + parts.members <= z->alloc.live);
+    gob_zset_clear(z);
+    CHECK(z->alloc.live == 0);
+}
+
+/* A name that comes and goes while the order still has it, and memory is short for its id. */
+static void test_condemned_twice(void)
+{
+    gob_zset z;
+    begin_names(&z, *names_layout(0, 8, true), 200);
+    CHECK(gob_zset_sync(&z) == GOB_OK);
+    remove_name(&z, 0);
+    CHECK(add_name(&z, 0, 9.0) == GOB_OK);
+    for (size_t i = 1; z.index.members.condemned->count < z.index.members.condemned->room; i++) {
+        remove_name(&z, i);
+    }
+    z.alloc.fail_at = 1;
+    remove_name(&z, 0);
+    CHECK(z.alloc.fail_at == 0 && z.order == NULL && z.index.members.condemned == NULL);
+    end_names(&z);
+}
+
+/* The order goes for another form that then finds no memory; names that went before still go. */
+static void test_failed_form(void)
+{
+    for (uint64_t nth = 1; nth < 4; nth++) {
+        gob_zset z;
+        begin_names(&z, *names_layout(0, 8, true), 200);
+        CHECK(gob_zset_sync(&z) == GOB_OK);
+        remove_name(&z, 7);
+        remove_name(&z, 9);
+        z.alloc.fail_at = nth;
+        (void)add_name(&z, nth == 3 ? 220 : 50, 0.5);
+        z.alloc.fail_at = 0;
+        CHECK(gob_zset_sync(&z) == GOB_OK && names_in_order(&z, &names));
+        z.alloc.fail_at = nth;
+        (void)add_name(&z, 7, 3.0);
+        z.alloc.fail_at = 0;
+        end_names(&z);
+    }
+}
+
+/* Each allocation of a few writes fails once. */
+static void test_failing_names(gob_layout layout, size_t n)
+{
+    const double scores[] = {1.0, 40000.0, -3e9, 1.0};
+    bool failed = true;
+    for (uint64_t nth = 1; failed; nth++) {
+        gob_zset z;
+        double sum;
+        begin_names(&z, layout, n);
+        z.index.members.narrow_bits = layout.fixed != 0 ? 8 : 14; /* just enough */
+        CHECK(gob_zset_sync(&z) == GOB_OK);
+        z.alloc.fail_at = nth;
+        for (size_t i = 0; i < 24; i++) {
+            (void)add_name(&z, (n + i) % names.n, scores[i % 4]);
+            remove_name(&z, i * 3);
+            if (gob_zset_increment(&z, named(i), 1.0, &sum) == GOB_OK) {
+                names.score[i] = sum;
+            }
+            CHECK(i % 8 != 0 || names_match(&z, &names));
+            (void)(i % 6 == 5 && gob_zset_sync(&z));
+        }
+        (void)gob_zset_optimize(&z);
+        failed = z.alloc.fail_at == 0;
+        z.alloc.fail_at = 0;
+        end_names(&z);
+    }
+}
+
+/* From small to large and back; a small set needs no order and no table. */
+static void test_small_and_large(unsigned fixed)
+{
+    gob_zset z;
+    begin_names(&z, *names_layout(fixed, 8, true), GOB_SMALL_MAX);
+    CHECK(gob_zset_is_synced(&z) && gob_zset_sync(&z) == GOB_OK && z.order == NULL);
+    CHECK(names_in_order(&z, &names) && z.index.members.table.capacity == 0);
+    CHECK(add_name(&z, GOB_SMALL_MAX, 2.0) == GOB_OK && !gob_zset_is_synced(&z));
+    CHECK(gob_zset_sync(&z) == GOB_OK && z.order != NULL && names_in_order(&z, &names));
+    for (size_t i = 0; i < GOB_SMALL_MAX; i++) {
+        remove_name(&z, i);
+        CHECK((z.order == NULL) == (gob_zset_count(&z) <= GOB_SMALL_MAX / 2));
+        if (i % 4 == 0) {
+            CHECK(gob_zset_sync(&z) == GOB_OK && names_in_order(&z, &names));
+        }
+    }
+    CHECK(gob_zset_optimize(&z) == GOB_OK && z.index.members.table.capacity == 0);
+    for (size_t i = 0; i < 90; i++) {
+        CHECK(add_name(&z, i, 1.0) == GOB_OK);
+        CHECK(gob_zset_sync(&z) == GOB_OK && names_in_order(&z, &names));
+    }
+    end_names(&z);
+}
+
+/* Optimizing lays names in the order of their ranks, and keeps that order. */
+static void test_optimize(void)
+{
+    gob_zset z;
+    int64_t ids[300];
+    double scores[300];
+    size_t at = 0;
+    begin_names(&z, *names_layout(0, 8, true), 300);
+    CHECK(gob_zset_sync(&z) == GOB_OK && add_name(&z, 5, 3e9) == GOB_OK);
+    CHECK(z.index.members.form == GOB_FORM_U32 && gob_zset_sync(&z) == GOB_OK);
+    CHECK(add_name(&z, 5, 3.0) == GOB_OK);
+    uint32_t epoch = z.index.members.epoch;
+    CHECK(gob_zset_optimize(&z) == GOB_OK && z.order != NULL && z.pending == NULL);
+    CHECK(z.index.members.form == GOB_FORM_I16 && z.index.members.epoch != epoch);
+    CHECK(names_in_order(&z, &names));
+    CHECK(gob_members_walk(&z.index.members, &at, 300, ids, scores) == 300);
+    for (size_t i = 0; i < 300; i++) {
+        CHECK(gob_zset_select(&z, i).member == gob_bias(ids[i]));
+    }
+    for (uint64_t nth = 1; nth < 8; nth++) { /* failing changes nothing */
+        z.alloc.fail_at = nth;
+        (void)gob_zset_optimize(&z);
+        CHECK(names_in_order(&z, &names) && names_match(&z, &names));
+    }
+    z.alloc.fail_at = 0;
+    end_names(&z);
+}
+
+/* An order finds its names where the set has moved to; a copy has names of its own. */
+static void test_moving(void)
+{
+    gob_zset z;
+    gob_zset other;
+    begin_names(&z, *names_layout(0, 8, true), 200);
+    gob_zset_init(&other, *names_layout(0, 8, true), 1.0F, 2);
+    CHECK(gob_zset_sync(&z) == GOB_OK);
+    remove_name(&z, 100);
+    gob_zset_swap(&z, &other);
+    CHECK(gob_zset_count(&z) == 0 && z.order == NULL && other.pending != NULL);
+    CHECK(other.order->names == &other.index.members);
+    CHECK(gob_zset_copy(&z, &other) == GOB_OK && z.order == NULL);
+    CHECK(gob_zset_sync(&z) == GOB_OK && names_in_order(&z, &names) && names_match(&z, &names));
+    gob_zset_swap(&z, &other);
+    CHECK(z.order->names == &z.index.members && other.order->names == &other.index.members);
+    gob_zset_clear(&other);
+    CHECK(other.alloc.live == 0);
+    CHECK(add_name(&z, 100, 3.0) == GOB_OK);
+    end_names(&z);
+    for (uint64_t nth = 1; nth < 3; nth++) {
+        begin_names(&z, *names_layout(0, 8, true), 200);
+        other.alloc.fail_at = nth;
+        CHECK(gob_zset_copy(&other, &z) == GOB_NOMEM && other.alloc.live == 0);
+        CHECK(gob_zset_copy(&other, &z) == GOB_OK && names_match(&other, &names));
+        gob_zset_clear(&other);
+        end_names(&z);
+    }
+}
+
+/* Ids become wide for one more name, or for the same names with wider scores. */
+static void test_widening(void)
+{
+    gob_zset z;
+    for (int by_form = 0; by_form < 2; by_form++) {
+        begin_names(&z, *names_layout(0, 8, true), 100);
+        CHECK(gob_zset_sync(&z) == GOB_OK);
+        gob_members *m = &z.index.members;
+        uint32_t epoch = m->epoch;
+        size_t i = 100;
+        m->narrow_bits = 13;
+        for (; m->used + 600 < (1 << 13); i++) {
+            CHECK(add_name(&z, i, 1.0) == GOB_OK && !gob_members_wide(m));
+        }
+        CHECK(by_form == 0 || add_name(&z, 50, 0.5) == GOB_OK);
+        CHECK(gob_members_wide(m) == (by_form != 0));
+        for (; !gob_members_wide(m) && i < 150; i++) {
+            CHECK(add_name(&z, i, 1.0) == GOB_OK);
+        }
+        CHECK(gob_members_wide(m) && m->epoch != epoch && gob_zset_layout(&z).member_bytes == 8);
+        CHECK(names_match(&z, &names));
+        CHECK(gob_zset_sync(&z) == GOB_OK && names_in_order(&z, &names));
+        end_names(&z);
+    }
+}
+
+/* What is refused leaves no name behind, and a name that is not there is nowhere. */
+static void test_refused(void)
+{
+    gob_zset z;
+    gob_changes c = {0};
+    double sum;
+    begin_names(&z, *names_layout(0, 4, true), 100);
+    uint64_t stamp = z.stamp;
+    CHECK(gob_zset_find(&z, named(120)) == GOB_NO_ID);
+    CHECK(gob_is_absent(gob_zset_score(&z, GOB_NO_ID)));
+    CHECK(gob_is_absent(gob_zset_remove(&z, GOB_NO_ID)));
+    CHECK(gob_zset_add(&z, named(120), (double)NAN, GOB_SET, &c) == GOB_NAN);
+    CHECK(gob_zset_add(&z, named(120), 1e39, GOB_SET, &c) == GOB_RANGE);
+    CHECK(gob_zset_add(&z, named(120), 1.0, GOB_XX, &c) == GOB_OK);
+    CHECK(gob_zset_increment(&z, named(120), (double)NAN, &sum) == GOB_NAN);
+    CHECK(c.added == 0 && z.stamp == stamp && z.index.members.records == 100);
+    end_names(&z);
+}
+
 static void test_validator(void)
 {
     const char *why;
@@ -390,6 +626,17 @@ static void test_validator(void)
 
 int main(void)
 {
+    test_condemned_twice();
+    test_failed_form();
+    test_failing_names(*names_layout(0, 8, true), 50);
+    test_failing_names(*names_layout(0, 8, true), 150);
+    test_failing_names(*names_layout(16, 8, false), 150);
+    test_small_and_large(0);
+    test_small_and_large(16);
+    test_optimize();
+    test_moving();
+    test_widening();
+    test_refused();
     test_modes();
     test_bad_scores();
     test_stuck();
