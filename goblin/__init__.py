@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ._boards import BoardRows, Boards
 from ._core import build_info
 from ._results import Changes, Digest, MemoryReport, Page
 from ._rows import Rows
@@ -12,6 +13,8 @@ from .errors import GoblinError, PrecisionWarning, TraceError
 __version__ = "0.1.0"
 
 __all__ = [
+    "BoardRows",
+    "Boards",
     "Changes",
     "Digest",
     "GoblinError",

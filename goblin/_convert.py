@@ -97,8 +97,8 @@ def _integers(values: Any, dtype: str) -> NDArray[np.int64]:
         raise TypeError(
             f"members are wanted, but this is one {type(values).__name__}; put it into a list"
         )
-    if _is_array(values):
-        array = _as_array(values)
+    if is_array(values):
+        array = as_array(values)
         if array.ndim != 1:
             raise ValueError(f"members must have one dimension, not {array.ndim}")
         if array.dtype.kind in "iu":
@@ -109,14 +109,14 @@ def _integers(values: Any, dtype: str) -> NDArray[np.int64]:
     return _filled_members(tuple(values), dtype)
 
 
-def _is_array(values: Any) -> bool:
+def is_array(values: Any) -> bool:
     """Whether numpy should read it; not a set, which would become an array of pairs."""
     return isinstance(values, memoryview) or (
         hasattr(type(values), "__array__") and not isinstance(values, _core.SortedSet)
     )
 
 
-def _as_array(values: Any) -> NDArray[Any]:
+def as_array(values: Any) -> NDArray[Any]:
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
         raise ValueError("masked entries have no value; leave them out, as .compressed() does")
     return np.asarray(values)
@@ -141,8 +141,8 @@ def scores(values: Any, count: int, dtype: str) -> Scores:
     """One float for all, or `count` float64; warns of integers that `dtype` would round."""
     if isinstance(values, _TEXT):
         raise TypeError(f"scores are wanted, but this is {type(values).__name__}")
-    if _is_array(values):
-        array = _as_array(values)
+    if is_array(values):
+        array = as_array(values)
         if array.ndim:
             return _score_array(array, count, dtype)
         values = array[()]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Generic, TypeVar, overload
 
 import numpy as np
@@ -13,13 +13,39 @@ from . import _convert
 
 M = TypeVar("M")
 
-_SHOWN = 10
+SHOWN = 10
+
+Cells = tuple[str, ...]
 
 
-def _text(member: object) -> str:
-    """A member in a cell: as it is, unless it would break the table."""
-    plain = str(member)
-    return plain if plain.isprintable() and not isinstance(member, bytes) else repr(member)
+def _text(value: object) -> str:
+    """A value in a cell: as it is, unless it would break the table."""
+    plain = str(value)
+    return plain if plain.isprintable() and not isinstance(value, bytes) else repr(value)
+
+
+def shown(cells: Iterable[tuple[Any, ...]], count: int) -> list[Cells]:
+    """Head and first rows as text, with a last row that says how many more there are."""
+    table = [tuple(map(_text, row)) for row in cells]
+    if count > SHOWN:
+        more = f"{count - SHOWN} more"
+        table.append(tuple(more if name == "member" else "..." for name in table[0]))
+    return table
+
+
+def text_table(title: str, table: list[Cells]) -> str:
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    lines = (
+        "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True))
+        for row in table
+    )
+    return "\n".join((title, *lines))
+
+
+def html_table(table: list[Cells]) -> str:
+    head, *body = table
+    rows = [f"<tr>{''.join(f'<td>{html.escape(cell)}</td>' for cell in row)}</tr>" for row in body]
+    return f"<table><tr>{''.join(f'<th>{c}</th>' for c in head)}</tr>{''.join(rows)}</table>"
 
 
 class Rows(Generic[M]):
@@ -106,28 +132,14 @@ class Rows(Generic[M]):
         rows["member"], rows["score"] = self.members, self.scores
         return rows if dtype is None else rows.astype(dtype)
 
-    def _shown(self) -> Iterator[tuple[str, str, str]]:
-        """Head and first rows as text, with a last row that says how many more there are."""
-        yield "rank", "member", "score"
-        head = self[:_SHOWN]
-        for rank, (member, score) in zip(head.ranks, head, strict=True):
-            yield str(rank), _text(member), str(score)
-        if len(self) > _SHOWN:
-            yield "...", f"{len(self) - _SHOWN} more", "..."
+    def _shown(self) -> list[Cells]:
+        first = self[:SHOWN]
+        rows = zip(first.ranks, first, strict=True)
+        return shown([("rank", "member", "score"), *((r, m, s) for r, (m, s) in rows)], len(self))
 
     def __repr__(self) -> str:
-        table = list(self._shown())
-        widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-        lines = (
-            "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True))
-            for row in table
-        )
-        return "\n".join((f"Rows({len(self)})", *lines))
+        return text_table(f"Rows({len(self)})", self._shown())
 
     def _repr_html_(self) -> str:
         """The table for a notebook."""
-        head, *body = self._shown()
-        rows = [
-            f"<tr>{''.join(f'<td>{html.escape(cell)}</td>' for cell in row)}</tr>" for row in body
-        ]
-        return f"<table><tr>{''.join(f'<th>{c}</th>' for c in head)}</tr>{''.join(rows)}</table>"
+        return html_table(self._shown())

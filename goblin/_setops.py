@@ -14,11 +14,11 @@ from ._sortedset import (
     Aggregate,
     SortedSet,
     check_kinds,
-    combine,
     known,
     take_in,
     together,
     weighted,
+    zero_for_nan,
 )
 
 M = TypeVar("M")
@@ -47,6 +47,15 @@ def _weights(weights: Iterable[float] | None, count: int) -> list[float]:
     return listed
 
 
+def _combined(
+    aggregate: str, old: NDArray[np.float64], new: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    if aggregate in ("min", "max"):
+        return (np.minimum if aggregate == "min" else np.maximum)(old, new)
+    with np.errstate(invalid="ignore", over="ignore"):
+        return zero_for_nan(old + new)
+
+
 def union(
     sets: Iterable[SortedSet[M]],
     *,
@@ -73,7 +82,11 @@ def union(
 
 def _union(sets: Sequence[SortedSet[M]], weights: list[float], aggregate: str) -> SortedSet[M]:
     joined = sets[0]._like("float64")  # scores are rounded once, at the end
-    for one, weight in zip(sets, weights, strict=True):
+    start = 0
+    if weights[0] == 1.0 and aggregate != "count" and sets[0].score_dtype == "float64":
+        joined._assign(sets[0])
+        start = 1
+    for one, weight in zip(sets[start:], weights[start:], strict=True):
         for column, scores in one._chunks():
             take_in(weight, aggregate, joined, column, scores)
     if joined.score_dtype == sets[0].score_dtype:
@@ -97,7 +110,7 @@ def _common(
             scores = own if one is smallest else one._look_up_any(column)
             present &= ~np.isnan(scores)
             new = weighted(scores, weight, aggregate)
-            total = new if total is None else combine(aggregate, total, new)
+            total = new if total is None else _combined(aggregate, total, new)
         assert total is not None
         yield _convert.chosen(column, present, smallest.member_dtype), total[present]
 

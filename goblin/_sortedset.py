@@ -95,7 +95,7 @@ def _numbers(ranks: range) -> NDArray[np.int64]:
     return np.arange(ranks.start, ranks.stop, ranks.step)
 
 
-def _zero_for_nan(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+def zero_for_nan(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.where(np.isnan(scores), 0.0, scores)
 
 
@@ -1182,17 +1182,11 @@ def weighted(scores: NDArray[Any], weight: float, aggregate: str) -> NDArray[np.
     if aggregate == "count":
         return np.full(len(scores), weight)
     with np.errstate(invalid="ignore", over="ignore"):
-        return _zero_for_nan(np.asarray(scores, np.float64) * weight)
+        return zero_for_nan(np.asarray(scores, np.float64) * weight)
 
 
-def combine(
-    aggregate: str, old: NDArray[np.float64], new: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """The aggregate of two contributions."""
-    if aggregate in ("min", "max"):
-        return (np.minimum if aggregate == "min" else np.maximum)(old, new)
-    with np.errstate(invalid="ignore", over="ignore"):
-        return _zero_for_nan(old + new)
+# What aggregates are as modes of an update.
+_MODE_OF = {"sum": "sum", "count": "sum", "min": "lt", "max": "gt"}
 
 
 def take_in(
@@ -1200,9 +1194,7 @@ def take_in(
 ) -> None:
     """Puts what another set contributes into an aggregate."""
     members = _convert.members(column, target.member_dtype)
-    old = target._look_up(members).astype(np.float64)
-    new = weighted(scores, weight, aggregate)
-    target._update(members, np.where(np.isnan(old), new, combine(aggregate, old, new)), "set")
+    target._update(members, weighted(scores, weight, aggregate), _MODE_OF[aggregate])
 
 
 def _column(batch: Any, name: str | None) -> Any:

@@ -190,6 +190,30 @@ gob_entry gob_block_get(const gob_block *b, gob_layout layout, gob_entry base, s
     return e;
 }
 
+size_t gob_block_find(const gob_block *b, gob_layout layout, gob_entry base, uint64_t member)
+{
+    size_t last = (size_t)b->count - 1U;
+    size_t i = 0;
+    if (b->form == GOB_PLAIN) {
+        while (i < last && plain_member(b, layout, i) != member) {
+            i++;
+        }
+        return i;
+    }
+    columns c = locate(b);
+    if (b->form == GOB_TIES) {
+        for (uint64_t at = base.member; i < last && at != member; i++) {
+            at += 1 + gob_pack_get(c.members, i, b->member_bits);
+        }
+        return i;
+    }
+    uint64_t offset = member - gob_load64(b->data);
+    while (i < last && gob_pack_get(c.members, i, b->member_bits) != offset) {
+        i++;
+    }
+    return i;
+}
+
 static size_t plain_lower_bound(const gob_block *b, gob_layout layout, gob_entry e)
 {
     size_t low = 0;

@@ -56,6 +56,9 @@ void gob_block_decode(const gob_block *b, gob_layout layout, gob_entry base, uin
 /* Entry i < count. O(i), a few additions an entry. */
 gob_entry gob_block_get(const gob_block *b, gob_layout layout, gob_entry base, size_t i);
 
+/* The place of a member that is in the block. O(count), without a look at keys. */
+size_t gob_block_find(const gob_block *b, gob_layout layout, gob_entry base, uint64_t member);
+
 /* How many entries are less than e. */
 size_t gob_block_lower_bound(const gob_block *b, gob_layout layout, gob_entry base, gob_entry e);
 

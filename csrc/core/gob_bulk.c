@@ -7,7 +7,7 @@ gob_status gob_bulk_begin(gob_zset *z, gob_journal *j, size_t inputs)
 {
     GOB_TRY(gob_journal_init(j, &z->alloc, inputs));
     j->stamp = z->stamp;
-    z->bulk = true;
+    z->bulk = gob_zset_count(z) == 0 ? GOB_UNDO_ADDED : GOB_UNDO_ALL;
     gob_index_begin(&z->index);
     return GOB_OK;
 }
@@ -44,6 +44,9 @@ static void batch_begin(batch *b, const gob_zset *z, const gob_inputs *in, size_
     b->start = start;
     b->n = end - start < GOB_BATCH ? end - start : GOB_BATCH;
     b->ids = gob_bulk_ids(z, in, start, b->n, b->room);
+    for (size_t i = 0; z->pending != NULL && i < b->n; i++) {
+        gob_table_prefetch(z->pending, b->ids[i]);
+    }
     b->epoch = z->index.named ? z->index.members.epoch : 0;
 }
 
@@ -88,10 +91,11 @@ gob_status gob_bulk_update(gob_zset *z, gob_journal *j, gob_inputs in, size_t fr
         if (i == b.start + b.n) {
             batch_begin(&b, z, &in, i, from + n);
         }
-        double score;
-        GOB_TRY(gob_narrow(in.scores.at[i * in.scores.step], z->index.score_bytes, &score));
         int64_t id = batch_id(&b, z, &in, i);
         double old = gob_index_get(&z->index, id);
+        double score;
+        GOB_TRY(gob_mode_score(mode, old, in.scores.at[i * in.scores.step], z->index.score_bytes,
+                               &score));
         if (old == score || !gob_mode_admits(mode, old, score)) {
             continue;
         }
@@ -183,7 +187,7 @@ gob_status gob_bulk_remove(gob_zset *z, gob_journal *j, gob_inputs in, size_t fr
 
 static void end(gob_zset *z, gob_journal *j)
 {
-    z->bulk = false;
+    z->bulk = GOB_NO_BULK;
     gob_journal_free(j, &z->alloc);
     gob_index_end(&z->index, &z->alloc);
     gob_zset_settle(z);
@@ -210,6 +214,9 @@ static void uncreate(gob_zset *z, const gob_journal *j, const gob_inputs *in)
 /* Puts a score back. There is room for it: it was there when the call began, nothing has shrunk. */
 static void restore(gob_zset *z, int64_t id, double score)
 {
+    if (z->index.named && !gob_members_fits(&z->index.members, score)) {
+        return; /* only where the caller's input has changed under the call */
+    }
     gob_zset_touch(z, id);
     double old;
     gob_status status = gob_index_put(&z->index, &z->alloc, id, score, &old);

@@ -327,9 +327,7 @@ double gob_index_erase(gob_index *ix, gob_alloc *a, int64_t member)
 
 void gob_index_begin(gob_index *ix)
 {
-    if (ix->named) {
-        ix->members.hold = ix->live != 0;
-    } else {
+    if (!ix->named) {
         ix->pages.hold = true;
     }
 }
@@ -349,7 +347,6 @@ static size_t next_place(const gob_pages *p, size_t at, bool left, unsigned bits
 void gob_index_end(gob_index *ix, gob_alloc *a)
 {
     if (ix->named) {
-        ix->members.hold = false;
         return;
     }
     bool unsettled = ix->pages.unsettled;

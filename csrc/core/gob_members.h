@@ -37,7 +37,6 @@ typedef struct gob_members {
     uint8_t score_bytes;      /* of the float form */
     uint8_t form;
     uint8_t narrow_bits; /* ids of 4 bytes reach 2**this units; less in tests */
-    bool hold;           /* scores that were overwritten may have to come back */
 } gob_members;
 
 #define GOB_NO_ID INT64_MAX
@@ -73,6 +72,9 @@ void gob_members_settle(gob_members *m, gob_alloc *a);
 
 gob_name gob_members_name(const gob_members *m, int64_t id);
 
+/* Starts the load of a name. */
+void gob_members_prefetch(const gob_members *m, int64_t id);
+
 /* The score of a name, or GOB_ABSENT. */
 double gob_members_score(const gob_members *m, int64_t id);
 
@@ -80,8 +82,10 @@ double gob_members_score(const gob_members *m, int64_t id);
 bool gob_members_fits(const gob_members *m, double score);
 void gob_members_set_score(gob_members *m, int64_t id, double score);
 
-/* The narrowest form for all scores, and for `score` too unless that is GOB_ABSENT; on `hold` one
- * for whatever the present form holds. O(n). */
+/* Whether a form holds all scores that another does. */
+bool gob_form_holds(gob_form form, gob_form other);
+
+/* The narrowest form for all scores, and for `score` too unless that is GOB_ABSENT. O(n). */
 gob_form gob_members_form_for(const gob_members *m, double score);
 
 /* New memory for a store, without the free records: begin, then carry each name over, in any order,

@@ -55,15 +55,17 @@ GOB_INLINE int gob_bound_compare(const gob_members *names, gob_entry e, const go
 /* Whether a comes before b. */
 bool gob_order_less(const gob_members *names, gob_entry a, gob_entry b);
 
-/* Entries before the bound: the rank of an entry that is present. O(log n). */
+/* Entries before the bound. O(log n). */
 uint64_t gob_order_lower_bound(const gob_order *o, const gob_bound *b);
+
+/* The rank of an entry that is present. O(log n), and few looks at names. */
+uint64_t gob_order_rank(const gob_order *o, gob_entry e);
 
 /* The entry at rank < count. O(log n). */
 gob_entry gob_order_select(const gob_order *o, uint64_t rank);
 
 /* The same for n entries or ranks, with the loads of a batch of blocks overlapping. */
-void gob_order_lower_bound_many(const gob_order *o, const gob_entry *entries, size_t n,
-                                uint64_t *ranks);
+void gob_order_rank_many(const gob_order *o, const gob_entry *entries, size_t n, uint64_t *ranks);
 void gob_order_select_many(const gob_order *o, const uint64_t *ranks, size_t n, gob_entry *entries);
 
 /* One decoded block, for scans in either direction: each step reads the window that holds the rank.

@@ -77,7 +77,15 @@ void gob_sort_entries(gob_entry *entries, gob_entry *scratch, size_t n)
  * Ties are sorted by seven bytes of their names at a time, which take the key's place meanwhile;
  * few of them, or those that agree for long, by comparing whole names. */
 
-enum { LEVELS_MAX = 16 };
+enum { LEVELS_MAX = 16, AHEAD = 16 };
+
+/* Starts the load of the name that a pass comes to after AHEAD others. */
+static void look_ahead(const gob_members *names, const gob_entry *entries, size_t i, size_t n)
+{
+    if (i + AHEAD < n) {
+        gob_members_prefetch(names, gob_unbias(entries[i + AHEAD].member));
+    }
+}
 
 static int compare_names(const gob_members *names, gob_entry a, gob_entry b)
 {
@@ -135,6 +143,7 @@ static void sort_level(const gob_members *names, size_t depth, unsigned level, g
     }
     for (size_t from = 0, to; from < n; from = to) {
         for (to = from + 1; to < n && entries[to].key == entries[from].key; to++) {
+            look_ahead(names, entries, to, n);
         }
         if (to - from > 1) {
             sort_ties(names, depth, level, entries + from, scratch, to - from);
@@ -152,6 +161,7 @@ static void sort_ties(const gob_members *names, size_t depth, unsigned level, go
     } else {
         uint64_t key = entries[0].key;
         for (size_t i = 0; i < n; i++) {
+            look_ahead(names, entries, i, n);
             entries[i].key =
                 gob_name_digits(gob_members_name(names, gob_unbias(entries[i].member)), depth);
         }

@@ -77,7 +77,9 @@ static gob_status reserve_pending(gob_zset *z)
                        gob_reseed(z->index.table.seed + 1));
     }
     if (!gob_table_has_room(z->pending, 1)) {
-        return gob_table_rehash(z->pending, &z->alloc, z->pending->live + 1, false);
+        /* By half: it is soon given back. */
+        size_t live = z->pending->live;
+        return gob_table_rehash(z->pending, &z->alloc, live + live / 2 + 1, false);
     }
     return GOB_OK;
 }
@@ -329,6 +331,9 @@ gob_status gob_zset_put(gob_zset *z, int64_t *id, double score, double old)
     gob_members *m = &z->index.members;
     if (z->index.named && !gob_members_fits(m, score)) {
         gob_form form = gob_members_form_for(m, score);
+        if (z->bulk == GOB_UNDO_ALL && !gob_form_holds(form, (gob_form)m->form)) {
+            form = GOB_FORM_FLOAT;
+        }
         bool wide = gob_members_wide(m) || gob_members_need_wide(m, form);
         GOB_TRY(recode(z, form, wide, id));
     }
@@ -560,16 +565,23 @@ gob_entry gob_zset_select(const gob_zset *z, uint64_t rank)
     return (gob_entry){w.keys[rank], w.members[rank]};
 }
 
-void gob_zset_lower_bound_many(const gob_zset *z, const gob_entry *entries, size_t n,
-                               uint64_t *ranks)
+uint64_t gob_zset_rank(const gob_zset *z, gob_entry e)
 {
     if (z->order != NULL) {
-        gob_order_lower_bound_many(z->order, entries, n, ranks);
+        return gob_order_rank(z->order, e);
+    }
+    gob_bound b = gob_bound_of(gob_zset_names(z), e);
+    return count_before(z, &b);
+}
+
+void gob_zset_rank_many(const gob_zset *z, const gob_entry *entries, size_t n, uint64_t *ranks)
+{
+    if (z->order != NULL) {
+        gob_order_rank_many(z->order, entries, n, ranks);
         return;
     }
     for (size_t i = 0; i < n; i++) {
-        gob_bound b = gob_bound_of(gob_zset_names(z), entries[i]);
-        ranks[i] = count_before(z, &b);
+        ranks[i] = gob_zset_rank(z, entries[i]);
     }
 }
 

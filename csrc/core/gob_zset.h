@@ -13,6 +13,13 @@
 #include "gob_index.h"
 #include "gob_order.h"
 
+/* Whether a bulk call is under way, and what undoing it takes. */
+typedef enum gob_undoing {
+    GOB_NO_BULK,
+    GOB_UNDO_ADDED, /* it began on an empty set */
+    GOB_UNDO_ALL,   /* scores that it has overwritten may have to come back */
+} gob_undoing;
+
 typedef struct gob_zset {
     gob_alloc alloc;
     gob_index index;
@@ -23,7 +30,7 @@ typedef struct gob_zset {
     float merge_exponent;
     bool compress;
     bool stuck;    /* some increment could not change a score */
-    bool bulk;     /* inside a bulk call, which may be undone */
+    uint8_t bulk;  /* gob_undoing */
     uint8_t scans; /* ordered reads that were answered by a scan, since the last change */
 } gob_zset;
 
@@ -51,7 +58,8 @@ GOB_INLINE uint64_t gob_zset_count(const gob_zset *z)
 
 gob_layout gob_zset_layout(const gob_zset *z);
 
-/* Conditions on a write, as ZADD's. GT and LT add absent members; XX_GT and XX_LT do not. */
+/* Conditions on a write, as ZADD's: GT and LT add absent members, XX_GT and XX_LT do not. And what
+ * becomes of two scores in a union: NaN as a sum becomes 0. */
 typedef enum gob_mode {
     GOB_SET,
     GOB_NX,
@@ -60,6 +68,7 @@ typedef enum gob_mode {
     GOB_LT,
     GOB_XX_GT,
     GOB_XX_LT,
+    GOB_SUM,
 } gob_mode;
 
 typedef struct gob_changes {
@@ -92,6 +101,17 @@ double gob_zset_remove(gob_zset *z, int64_t id); /* the old score or GOB_ABSENT;
 
 /* Whether a write in this mode goes through, old being GOB_ABSENT where there is no member. */
 bool gob_mode_admits(gob_mode mode, double old, double score);
+
+/* The score that a write in this mode leaves where it goes through. GOB_NAN, GOB_RANGE. */
+GOB_INLINE gob_status gob_mode_score(gob_mode mode, double old, double score, unsigned score_bytes,
+                                     double *out)
+{
+    if (mode == GOB_SUM && !gob_is_absent(old)) {
+        double sum = old + score;
+        score = sum != sum && score == score ? 0.0 : sum;
+    }
+    return gob_narrow(score, score_bytes, out);
+}
 
 /* What writes are made of, for bulk calls */
 
@@ -130,8 +150,8 @@ GOB_INLINE bool gob_zset_is_synced(const gob_zset *z)
 uint64_t gob_zset_lower_bound(const gob_zset *z, const gob_bound *b);
 gob_entry gob_zset_select(const gob_zset *z, uint64_t rank);
 void gob_zset_read(const gob_zset *z, uint64_t rank, gob_window *w);
-void gob_zset_lower_bound_many(const gob_zset *z, const gob_entry *entries, size_t n,
-                               uint64_t *ranks);
+uint64_t gob_zset_rank(const gob_zset *z, gob_entry e);
+void gob_zset_rank_many(const gob_zset *z, const gob_entry *entries, size_t n, uint64_t *ranks);
 void gob_zset_select_many(const gob_zset *z, const uint64_t *ranks, size_t n, gob_entry *entries);
 
 /* True when a scan should answer a read that the order would answer in O(log n): the order is not

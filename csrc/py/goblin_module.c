@@ -5,7 +5,7 @@ static int module_exec(PyObject *module)
 {
     if (gob_add_build_info(module) < 0 || gob_add_convert(module) < 0 ||
         gob_add_iterator(module) < 0 || gob_add_uuid(module) < 0 || gob_add_names(module) < 0 ||
-        gob_add_sortedset(module) < 0 || gob_add_pgn(module) < 0) {
+        gob_add_sortedset(module) < 0 || gob_add_boards(module) < 0 || gob_add_pgn(module) < 0) {
         return -1;
     }
     return gob_add_traces(module);

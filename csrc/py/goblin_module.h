@@ -24,6 +24,7 @@ typedef struct gob_module_state {
 extern struct PyModuleDef gob_module_def;
 
 /* Each returns 0, or -1 with an exception set. */
+int gob_add_boards(PyObject *module);
 int gob_add_build_info(PyObject *module);
 int gob_add_convert(PyObject *module);
 int gob_add_iterator(PyObject *module);

@@ -73,9 +73,7 @@ static int report(PyObject *advance, size_t n)
     return result == NULL ? -1 : 0;
 }
 
-/* Calls the last act before a removal is committed; None for none. Straight from here: the
- * interpreter would let a signal raise once that act is done, and the removal be taken back. */
-static int finish_with(PyObject *seal)
+int gob_finish_with(PyObject *seal)
 {
     PyObject *result = seal == Py_None ? Py_NewRef(Py_None) : PyObject_CallNoArgs(seal);
     Py_XDECREF(result);
@@ -97,7 +95,7 @@ static int carry_out(call *c, PyObject *callback)
         }
         done += n;
     }
-    return c->verb == GOB_INCREMENT ? gob_warn_stuck(c->self) : finish_with(callback);
+    return c->verb == GOB_INCREMENT ? gob_warn_stuck(c->self) : gob_finish_with(callback);
 }
 
 /* The whole call on a set that is ready. 0, or -1 with an exception and nothing changed. */
@@ -195,6 +193,9 @@ static int call_init(call *c, gob_sortedset *self, gob_verb verb, PyObject *memb
     return result;
 }
 
+/* In the order of gob_mode. */
+static const char *const modes[] = {"set", "nx", "xx", "gt", "lt", "xx_gt", "xx_lt", "sum", NULL};
+
 /* _update(members, scores, mode) -> (added, changed, total) */
 PyObject *gob_write_update(gob_sortedset *self, PyObject *args)
 {
@@ -204,7 +205,7 @@ PyObject *gob_write_update(gob_sortedset *self, PyObject *args)
         call_init(&c, self, GOB_UPDATE, members) < 0) {
         return NULL;
     }
-    int mode = gob_word(word, "mode", gob_mode_words);
+    int mode = gob_word(word, "mode", modes);
     c.mode = (gob_mode)mode;
     int result = mode < 0 ? -1 : write_scores(&c, values, Py_None);
     gob_column_release(&c.column);

@@ -27,8 +27,7 @@ static int64_t rank_of(const gob_zset *z, int64_t member, double score, method h
 {
     uint64_t n = gob_zset_count(z);
     if (how == ORDINAL) {
-        gob_bound b = gob_bound_of(gob_zset_names(z), gob_zset_entry(member, score));
-        uint64_t rank = gob_zset_lower_bound(z, &b);
+        uint64_t rank = gob_zset_rank(z, gob_zset_entry(member, score));
         return (int64_t)(descending ? n - 1 - rank : rank);
     }
     uint64_t first = gob_zset_below(z, score, false);
@@ -99,7 +98,7 @@ static void ordinal_batch(const rank_work *work, size_t at, size_t n, const int6
             entries[present++] = gob_zset_entry(ids[i], scores[i]);
         }
     }
-    gob_zset_lower_bound_many(work->z, entries, present, ranks);
+    gob_zset_rank_many(work->z, entries, present, ranks);
     present = 0;
     for (size_t i = 0; i < n; i++) {
         if (gob_is_absent(scores[i])) {

@@ -2,7 +2,7 @@
 #include "py_member.h"
 #include "py_status.h"
 
-const char *const gob_mode_words[] = {"set", "nx", "xx", "gt", "lt", "xx_gt", "xx_lt", NULL};
+static const char *const modes[] = {"set", "nx", "xx", "gt", "lt", "xx_gt", "xx_lt", NULL};
 
 /* The id and the score of a key, GOB_ABSENT also for what can't be a member; -1 with an exception.
  */
@@ -115,7 +115,7 @@ PyObject *gob_single_add(gob_sortedset *self, PyObject *const *args, Py_ssize_t 
     if (gob_parse(&signature, args, nargs, kwnames, given) < 0) {
         return NULL;
     }
-    int mode = given[2] == NULL ? GOB_SET : gob_word(given[2], "mode", gob_mode_words);
+    int mode = given[2] == NULL ? GOB_SET : gob_word(given[2], "mode", modes);
     if (mode < 0 || put(self, given[0], given[1], (gob_mode)mode, &wrote) < 0) {
         return NULL;
     }

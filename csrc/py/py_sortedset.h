@@ -37,9 +37,6 @@ const gob_module_state *gob_state_of(const gob_sortedset *self);
 /* "int32", "int64", "str", "bytes" or "uuid". */
 const char *gob_kind_name(const gob_sortedset *self);
 
-/* The words of mode=, in the order of gob_mode. */
-extern const char *const gob_mode_words[];
-
 /* Brings the order of a set that is ready up to date. 0, or -1 with MemoryError. */
 int gob_sync(gob_sortedset *self);
 
@@ -75,6 +72,10 @@ PyObject *gob_ranks_below(gob_sortedset *self, PyObject *args);
 PyObject *gob_write_update(gob_sortedset *self, PyObject *args);
 PyObject *gob_write_increment(gob_sortedset *self, PyObject *args);
 PyObject *gob_write_remove(gob_sortedset *self, PyObject *args);
+
+/* Calls the last act before a bulk call is committed; None for none. Straight from C: the
+ * interpreter would let a signal raise once that act is done, and the call be taken back. */
+int gob_finish_with(PyObject *seal);
 
 /* py_reads.c: many reads. */
 PyObject *gob_reads_scores(gob_sortedset *self, PyObject *args);

@@ -114,7 +114,7 @@ static inline bool names_in_order(const gob_zset *z, const model *m)
                is_entry(z, gob_zset_select(z, i), &rank[i]);
     }
     if (same) {
-        gob_zset_lower_bound_many(z, entries, count, ranks);
+        gob_zset_rank_many(z, entries, count, ranks);
         for (size_t i = 0; same && i < count; i++) {
             same = ranks[i] == i;
             ranks[i] = count - 1 - i;

@@ -37,7 +37,9 @@ static bool bounds_agree(const gob_block *b, gob_layout layout, const columns *c
     return same;
 }
 
-static void check_block(gob_alloc *a, gob_layout layout, const columns *c, gob_block_form form)
+/* Packs, and reads everything back. */
+static gob_block *check_encode(gob_alloc *a, gob_layout layout, const columns *c,
+                               gob_block_form form)
 {
     columns read;
     gob_block *b = gob_block_encode(a, layout, c->keys, c->members, c->n);
@@ -48,9 +50,17 @@ static void check_block(gob_alloc *a, gob_layout layout, const columns *c, gob_b
     for (size_t i = 0; i < c->n; i++) {
         gob_entry got = gob_block_get(b, layout, entry(c, 0), i);
         same = same && read.keys[i] == c->keys[i] && read.members[i] == c->members[i];
+        size_t found = gob_block_find(b, layout, entry(c, 0), c->members[i]);
         same = same && got.key == c->keys[i] && got.member == c->members[i];
+        same = same && found < c->n && c->members[found] == c->members[i];
     }
     CHECK(same);
+    return b;
+}
+
+static void check_block(gob_alloc *a, gob_layout layout, const columns *c, gob_block_form form)
+{
+    gob_block *b = check_encode(a, layout, c, form);
     for (size_t i = 0; i < c->n; i += 1 + c->n / 16) {
         CHECK(bounds_agree(b, layout, c, entry(c, i)));
     }
@@ -155,6 +165,36 @@ static void test_layout(gob_layout layout, uint64_t *rng)
     }
 }
 
+/* Ids of names, which ascend in no way; only the names of equal keys do. */
+static void test_ids(gob_layout layout, uint64_t *rng)
+{
+    gob_alloc a;
+    gob_alloc_init(&a);
+    for (size_t k = 1; k < SIZES; k++) {
+        for (int distinct = 0; distinct < 2; distinct++) {
+            columns c = {.n = sizes[k]};
+            uint64_t start = random_next(rng);
+            for (size_t i = 0; i < c.n; i++) {
+                size_t place = (c.n - 1 - i) * 7919 % 1009;
+                int64_t id = (int64_t)(int32_t)(start + place * (1U << 22));
+                c.keys[i] = gob_key(distinct != 0 ? (double)i : 3.0);
+                c.members[i] = gob_bias(id);
+            }
+            bool ascend = true;
+            for (size_t i = 1; i < c.n; i++) {
+                ascend = ascend && c.members[i] > c.members[i - 1];
+            }
+            bool ties = distinct == 0 && ascend;
+            gob_block *b = check_encode(&a, layout, &c,
+                                        !layout.compress ? GOB_PLAIN
+                                        : ties           ? GOB_TIES
+                                                         : GOB_MIXED);
+            CHECK(distinct != 0 || b->key_bits == 0 || !layout.compress);
+            gob_block_free(&a, layout, b);
+        }
+    }
+}
+
 /* What makes large sets small: consecutive members with one score need no bits at all. */
 static void test_smallest(void)
 {
@@ -189,6 +229,7 @@ int main(void)
                              .score_bytes = (kind & 2) != 0 ? 8 : 4,
                              .compress = (kind & 4) != 0};
         test_layout(layout, &rng);
+        test_ids(layout, &rng);
     }
     test_smallest();
     return test_report();

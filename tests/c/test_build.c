@@ -9,6 +9,24 @@ enum { MOST = 400000 };
 static gob_alloc a;
 static gob_index ix;
 
+/* What an order of these entries takes, whatever built it. */
+static size_t packed_bytes(gob_layout layout, const gob_entry *entries, size_t n)
+{
+    gob_alloc other;
+    gob_order o;
+    gob_builder b;
+    gob_alloc_init(&other);
+    gob_order_init(&o, layout, NULL);
+    gob_builder_init(&b, &o, &other);
+    for (size_t i = 0; i < n; i++) {
+        CHECK(gob_builder_add(&b, entries[i]) == GOB_OK);
+    }
+    CHECK(gob_builder_finish(&b) == GOB_OK);
+    size_t bytes = other.live;
+    gob_order_free(&o, &other);
+    return bytes;
+}
+
 /* Builds, and reads the order against the sorted content of the index. */
 static void check_build(gob_layout layout)
 {
@@ -24,14 +42,20 @@ static void check_build(gob_layout layout)
         }
     }
     CHECK(count == ix.live);
-    gob_sort_entries(expected, scratch, count);
+    const gob_members *names = gob_index_names(&ix);
+    if (names != NULL) {
+        gob_sort_names(names, 0, expected, scratch, count);
+    } else {
+        gob_sort_entries(expected, scratch, count);
+    }
 
     const char *why = NULL;
     gob_order o;
     size_t live = a.live;
-    gob_order_init(&o, layout, NULL);
+    gob_order_init(&o, layout, names);
     CHECK(gob_build(&o, &a, &ix) == GOB_OK);
     CHECK(gob_order_validate(&o, &why));
+    CHECK(names == NULL || a.live - live == packed_bytes(layout, expected, count));
     bool same = o.count == count;
     static gob_window window;
     for (uint64_t rank = 0; same && rank < count; rank += window.count) {
@@ -155,23 +179,15 @@ static void test_sizes(gob_layout layout)
     }
 }
 
-/* Every allocation fails once; the order is empty again, and nothing is left. */
-static void test_failures(gob_layout layout, bool large)
+/* Every allocation fails once, or some of many; the order is empty again, and nothing is left. */
+static void check_failures(gob_layout layout, bool large)
 {
-    uint64_t rng = 4;
-    begin_test(layout);
-    for (int64_t i = 0; i < (large ? 270000 : 12000); i++) {
-        put(large ? i << 20 : i, large ? 0.5 : (double)random_below(&rng, 2));
-        if (i % 3 == 0 && !large) {
-            put(i << 20 | 77, (double)random_below(&rng, 1000) * 0.5);
-        }
-    }
     size_t live = a.live;
     size_t failures = 0;
     gob_status status = GOB_NOMEM;
     for (uint64_t nth = 1; status != GOB_OK; nth += large ? 1 + nth : 1) {
         gob_order o;
-        gob_order_init(&o, layout, NULL);
+        gob_order_init(&o, layout, gob_index_names(&ix));
         a.fail_at = nth;
         status = gob_build(&o, &a, &ix);
         failures += status != GOB_OK;
@@ -181,7 +197,97 @@ static void test_failures(gob_layout layout, bool large)
         CHECK(a.live == live);
     }
     a.fail_at = 0;
-    CHECK(failures > 5);
+    CHECK(failures > 4);
+}
+
+static void test_failures(gob_layout layout, bool large)
+{
+    uint64_t rng = 4;
+    begin_test(layout);
+    for (int64_t i = 0; i < (large ? 40000 : 12000); i++) {
+        put(large ? i << 20 : i, large ? 0.5 : (double)random_below(&rng, 2));
+        if (i % 3 == 0 && !large) {
+            put(i << 20 | 77, (double)random_below(&rng, 1000) * 0.5);
+        }
+    }
+    check_failures(layout, large);
+    end_test();
+}
+
+/* Names */
+
+static void put_name(gob_name name, double score)
+{
+    int64_t id;
+    CHECK(gob_members_add(&ix.members, &a, name, &id) == GOB_OK);
+    put(id, score);
+}
+
+static void begin_names(gob_layout layout)
+{
+    int64_t none = GOB_NO_ID;
+    begin_test(layout);
+    CHECK(gob_members_renew(&ix.members, &a, GOB_FORM_FLOAT, layout.member_bytes == 8, true,
+                            &none) == GOB_OK);
+}
+
+/* How names differ: in their last bytes, in all of them, or late and beyond the first few. */
+typedef enum kin { NUMBERED, UUIDS, LATE, KINS } kin;
+
+static gob_name name_of(kin k, size_t i, uint64_t *rng)
+{
+    static uint8_t at[32];
+    size_t number = i * 7919 % 1000003; /* a permutation */
+    switch (k) {
+    case NUMBERED:
+        return (gob_name){at, (size_t)snprintf((char *)at, sizeof at, "user:%zu", number)};
+    case UUIDS:
+        gob_store64(at, random_next(rng));
+        gob_store64(at + 8, number);
+        return (gob_name){at, 16};
+    case LATE:
+    default:
+        memset(at, i % 20 == 0 ? 'b' : 'a', 20);
+        at[20] = (uint8_t)(number >> 16);
+        at[21] = (uint8_t)(number >> 8);
+        at[22] = (uint8_t)number;
+        return (gob_name){at, 23};
+    }
+}
+
+static void fill_names(gob_layout layout, kin k, shape s, size_t n)
+{
+    uint64_t rng = 5;
+    begin_names(layout);
+    for (size_t i = 0; i < n; i++) {
+        put_name(name_of(k, i, &rng), score_of(s, &rng));
+    }
+}
+
+/* Ranges cut by the digits of keys, then by those of names, and names that no digits tell apart. */
+static void test_names(gob_layout layout, kin k, shape s, size_t n)
+{
+    fill_names(layout, k, s, n);
+    check_build(layout);
+    if (s == ALL_EQUAL) {
+        check_failures(layout, n > GOB_PAGE_IDS);
+    }
+    end_test();
+}
+
+/* Names without a score are in no order. */
+static void test_unscored(gob_layout layout)
+{
+    double old;
+    fill_names(layout, NUMBERED, SMALL, 3000);
+    for (size_t i = 0; i < 3000; i += 3) {
+        uint64_t rng;
+        int64_t id = gob_members_find(&ix.members, name_of(NUMBERED, i, &rng));
+        old = gob_index_erase(&ix, &a, id);
+        CHECK(!gob_is_absent(old));
+    }
+    CHECK(ix.live == 2000 && ix.members.records == 3000);
+    check_build(layout);
     end_test();
 }
 
@@ -191,9 +297,9 @@ int main(void)
     const gob_layout wide = {.member_bytes = 8, .score_bytes = 8, .compress = true};
     const gob_layout plain = {.member_bytes = 8, .score_bytes = 8, .compress = false};
     for (shape s = 0; s < SHAPES; s++) {
-        test_table_only(wide, s, INT64_C(1) << (s == ALL_EQUAL ? 44 : 20), 300000);
+        test_table_only(wide, s, INT64_C(1) << (s == ALL_EQUAL ? 44 : 20), 60000);
     }
-    test_table_only(narrow, ALL_EQUAL, 14000, 300000);
+    test_table_only(narrow, ALL_EQUAL, 70000, 60000);
     test_table_only(plain, ALL_DIFFERENT, 1 << 20, 20000);
     test_mixture(narrow, 5, 120000);
     test_mixture(wide, 40, 120000);
@@ -205,5 +311,18 @@ int main(void)
     test_failures(wide, false);
     test_failures(plain, false);
     test_failures(wide, true);
+    const gob_layout strings = {
+        .member_bytes = 4, .score_bytes = 8, .compress = true, .named = true};
+    const gob_layout unpacked = {.member_bytes = 8, .score_bytes = 4, .named = true};
+    gob_layout uuids = strings;
+    uuids.fixed = 16;
+    for (size_t n = 0; n < 600; n += 1 + n / 3) {
+        test_names(strings, NUMBERED, SMALL, n);
+        test_names(unpacked, NUMBERED, n < 50 ? SMALL : ALL_EQUAL, n);
+    }
+    test_names(strings, NUMBERED, ALL_DIFFERENT, 40000);
+    test_names(unpacked, LATE, ALL_EQUAL, 40000);
+    test_names(uuids, UUIDS, NEAR, 40000);
+    test_unscored(strings);
     return test_report();
 }

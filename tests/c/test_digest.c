@@ -1,5 +1,6 @@
 /* Digests against a direct XXH3 of the entries. */
 #include "gob_digest.h"
+#include "gob_names_model.h"
 #include "gob_random.h"
 #include "gob_sort.h"
 #include "gob_test.h"
@@ -95,8 +96,51 @@ static void test_layouts(size_t n, uint64_t seed)
     gob_zset_clear(&other);
 }
 
+/* Names: the length in 8 bytes, the bytes, the score, however long that is. */
+static void test_names(gob_layout layout, size_t n)
+{
+    static uint8_t bytes[POOL_BYTES + POOL * 16];
+    static ranked rank[POOL];
+    static model m;
+    gob_zset z;
+    gob_changes changes = {0};
+    uint64_t rng = n;
+    fill_pool(layout.fixed);
+    gob_zset_init(&z, layout, 1.0F, n);
+    m = (model){.n = n, .score_bytes = layout.score_bytes};
+    model_clear(&m);
+    for (size_t i = 0; i < n; i++) {
+        m.score[i] = random_score(&rng);
+        CHECK(gob_zset_add(&z, named(i), m.score[i], GOB_SET, &changes) == GOB_OK);
+    }
+    size_t count = model_rank(&m, rank);
+    size_t used = 0;
+    unsigned __int128 mapping = 0;
+    for (size_t i = 0; i < count; i++) {
+        uint8_t *entry = bytes + used;
+        gob_store64(entry, rank[i].name.len);
+        memcpy(entry + 8, rank[i].name.at, rank[i].name.len);
+        memcpy(entry + 8 + rank[i].name.len, &rank[i].score, 8);
+        XXH128_hash_t hash = XXH3_128bits(entry, 16 + rank[i].name.len);
+        mapping += (unsigned __int128)hash.high64 << 64 | hash.low64;
+        used += 16 + rank[i].name.len;
+    }
+    XXH128_hash_t ordered = XXH3_128bits(bytes, used);
+    for (size_t step = 1; step < 5000; step *= 70) {
+        gob_digest d = digest_of(&z, step);
+        CHECK(d.ordered[0] == ordered.low64 && d.ordered[1] == ordered.high64);
+        CHECK(d.mapping[0] == (uint64_t)mapping && d.mapping[1] == (uint64_t)(mapping >> 64));
+    }
+    gob_zset_clear(&z);
+}
+
 int main(void)
 {
+    for (size_t n = 0; n < POOL; n += 1 + n * 2) {
+        test_names(*names_layout(0, 8, true), n);
+        test_names(*names_layout(16, 4, false), n);
+    }
+    test_names(*names_layout(0, 4, true), POOL);
     const size_t sizes[] = {0, 1, 2, 255, 256, 257, MOST};
     for (size_t k = 0; k < sizeof sizes / sizeof sizes[0]; k++) {
         test_layouts(sizes[k], k + 1);

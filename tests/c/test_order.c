@@ -1,6 +1,7 @@
 /* The order against a sorted array: batches, single changes, failing allocations. */
 #include <stdlib.h>
 
+#include "gob_name_pool.h"
 #include "gob_order.h"
 #include "gob_random.h"
 #include "gob_sort.h"
@@ -474,6 +475,149 @@ static void test_failing_optimize(gob_layout layout)
     CHECK(a.live == 0);
 }
 
+/* Names: their store, and the model: the score of each. */
+
+static gob_alloc names_alloc;
+static gob_members names;
+static int64_t ids[POOL];
+static double score_of[POOL];
+
+static void begin_names(unsigned fixed)
+{
+    gob_alloc_init(&names_alloc);
+    gob_members_init(&names, fixed, 8, 3);
+    fill_pool(fixed);
+    for (size_t i = 0; i < POOL; i++) {
+        CHECK(gob_members_add(&names, &names_alloc, pool[i], &ids[i]) == GOB_OK);
+        score_of[i] = GOB_ABSENT;
+    }
+}
+
+static gob_entry named_entry(size_t i)
+{
+    return (gob_entry){gob_key(score_of[i]), gob_bias(ids[i])};
+}
+
+/* Brings `entries` up to date. */
+static void rank_names(void)
+{
+    static gob_entry scratch[POOL];
+    count = 0;
+    for (size_t i = 0; i < POOL; i++) {
+        if (!gob_is_absent(score_of[i])) {
+            entries[count++] = named_entry(i);
+        }
+    }
+    gob_sort_names(&names, 0, entries, scratch, count);
+}
+
+static int compare_named(const void *left, const void *right)
+{
+    const gob_change *l = left;
+    const gob_change *r = right;
+    return (int)gob_order_less(&names, r->entry, l->entry) -
+           (int)gob_order_less(&names, l->entry, r->entry);
+}
+
+/* Gives up to n of the names another score, or, in so many tenths, none. */
+static size_t named_batch(size_t n, unsigned removals, uint64_t *rng)
+{
+    size_t made = 0;
+    for (size_t k = 0; k < n; k++) {
+        size_t i = (random_below(rng, POOL) / n * n + k) % POOL; /* none twice, as n divides POOL */
+        double old = score_of[i];
+        double score = random_below(rng, 10) < removals ? GOB_ABSENT : (double)random_below(rng, 3);
+        if (score == old) {
+            continue;
+        }
+        if (!gob_is_absent(old)) {
+            batch[made++] = (gob_change){named_entry(i), true};
+        }
+        score_of[i] = score;
+        if (!gob_is_absent(score)) {
+            batch[made++] = (gob_change){named_entry(i), false};
+        }
+    }
+    qsort(batch, made, sizeof batch[0], compare_named);
+    return made;
+}
+
+/* Places of names, whether they are there or not. */
+static bool finds_names(const gob_order *o)
+{
+    static uint64_t ranks[POOL];
+    bool same = true;
+    gob_order_rank_many(o, entries, count, ranks);
+    for (size_t rank = 0; rank < count && same; rank++) {
+        same = ranks[rank] == rank && lower_bound(o, entries[rank]) == rank &&
+               gob_order_rank(o, entries[rank]) == rank;
+    }
+    for (size_t i = 0; i < POOL && same; i += 17) {
+        gob_bound b = {.key = gob_key((double)(i % 3)), .name = pool[i]};
+        size_t rank = 0;
+        while (rank < count && gob_bound_compare(&names, entries[rank], &b) < 0) {
+            rank++;
+        }
+        same = gob_order_lower_bound(o, &b) == rank;
+    }
+    return same;
+}
+
+static void test_names(gob_layout layout, uint64_t seed)
+{
+    uint64_t rng = seed;
+    gob_alloc a;
+    gob_order o;
+    gob_alloc_init(&a);
+    begin_names(layout.fixed);
+    gob_order_init(&o, layout, &names);
+    for (unsigned round = 0; round < 60; round++) {
+        size_t n = round % 3 == 0 ? 1 : round % 3 == 1 ? 40 : POOL;
+        size_t made = named_batch(n, round < 30 ? 3 : 7, &rng);
+        CHECK(gob_order_apply(&o, &a, batch, made) == GOB_OK);
+        rank_names();
+        CHECK(valid(&o) && reads_forward(&o) && reads_backward(&o) && finds_names(&o));
+    }
+    CHECK(count > 100 && gob_order_optimize(&o, &a) == GOB_OK);
+    CHECK(valid(&o) && reads_forward(&o) && finds_names(&o));
+    size_t left = named_batch(POOL, 10, &rng);
+    CHECK(left == count && gob_order_apply(&o, &a, batch, left) == GOB_OK);
+    CHECK(o.root == NULL && o.count == 0 && a.live == 0 && valid(&o));
+    gob_members_free(&names, &names_alloc);
+}
+
+/* As test_failing_apply. */
+static void test_failing_names(gob_layout layout)
+{
+    gob_alloc a;
+    bool failed = true;
+    size_t failures = 0;
+    gob_alloc_init(&a);
+    begin_names(layout.fixed);
+    for (uint64_t nth = 1; failed; nth += 1 + nth / 10) {
+        uint64_t rng = 12;
+        gob_order o;
+        gob_order_init(&o, layout, &names);
+        for (size_t i = 0; i < POOL; i++) {
+            score_of[i] = GOB_ABSENT;
+        }
+        CHECK(gob_order_apply(&o, &a, batch, named_batch(POOL, 2, &rng)) == GOB_OK);
+        size_t n = named_batch(750, 4, &rng);
+        a.fail_at = nth;
+        gob_status status = gob_order_apply(&o, &a, batch, n);
+        failed = a.fail_at == 0;
+        failures += status != GOB_OK;
+        CHECK(status == GOB_OK || (status == GOB_NOMEM && failed));
+        a.fail_at = 0;
+        rank_names();
+        CHECK(status != GOB_OK || (valid(&o) && reads_forward(&o)));
+        gob_order_free(&o, &a);
+        CHECK(a.live == 0);
+    }
+    CHECK(failures > 5);
+    gob_members_free(&names, &names_alloc);
+}
+
 static void test_validator(void)
 {
     uint64_t rng = 7;
@@ -555,6 +699,15 @@ int main(void)
     test_failing_first_apply(wide);
     test_failing_optimize(wide);
     test_failing_optimize(plain);
+    gob_layout strings = {.member_bytes = 4, .score_bytes = 8, .compress = true, .named = true};
+    test_names(strings, 1);
+    test_failing_names(strings);
+    strings.compress = false;
+    test_names(strings, 2);
+    strings.fixed = 16;
+    test_names(strings, 3);
+    strings.compress = true;
+    test_names(strings, 4);
     test_validator();
     return test_report();
 }

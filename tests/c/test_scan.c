@@ -4,9 +4,9 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "gob_names_model.h"
 #include "gob_random.h"
 #include "gob_sum.h"
-#include "gob_test.h"
 
 /* An integer as a member; good until the next call. */
 static const gob_member *one(int64_t id)
@@ -32,11 +32,14 @@ static double random_score(uint64_t *rng)
     }
 }
 
+/* What the entries' ids stand for, or NULL. */
+static const gob_members *names;
+
 static int compare_entries(const void *left, const void *right)
 {
     const gob_entry *l = left;
     const gob_entry *r = right;
-    return (int)gob_entry_less(*r, *l) - (int)gob_entry_less(*l, *r);
+    return (int)gob_order_less(names, *r, *l) - (int)gob_order_less(names, *l, *r);
 }
 
 static bool contains(gob_interval within, double score)
@@ -121,8 +124,36 @@ static void test_scans(size_t n, int64_t stride)
     CHECK(z.alloc.live == 0);
 }
 
+static void test_names(gob_layout layout, size_t n)
+{
+    static gob_entry sorted[POOL];
+    uint64_t rng = n;
+    gob_zset z;
+    gob_changes c = {0};
+    fill_pool(layout.fixed);
+    gob_zset_init(&z, layout, 1.0F, 1);
+    for (size_t i = 0; i < n; i++) {
+        double score = i % 2 != 0 ? (double)(float)random_score(&rng) : 1.0;
+        CHECK(gob_zset_add(&z, named(i), score, GOB_SET, &c) == GOB_OK);
+    }
+    for (size_t i = 0; i < n; i++) {
+        int64_t id = gob_zset_find(&z, named(i));
+        sorted[i] = gob_zset_entry(id, gob_zset_score(&z, id));
+    }
+    names = gob_zset_names(&z);
+    qsort(sorted, n, sizeof sorted[0], compare_entries);
+    check_scans(&z, sorted, n);
+    names = NULL;
+    gob_zset_clear(&z);
+    CHECK(z.alloc.live == 0);
+}
+
 int main(void)
 {
+    test_names(*names_layout(0, 8, true), 0);
+    test_names(*names_layout(0, 8, true), GOB_SMALL_MAX);
+    test_names(*names_layout(0, 8, true), POOL);
+    test_names(*names_layout(16, 4, true), 700);
     test_scans(0, 1);
     test_scans(1, 1);
     test_scans(GOB_SMALL_MAX, 1);

@@ -95,6 +95,15 @@ BODIES = {
             "z.by_rank[3]; z.around(5); z.page(10, after=z.page(10).cursor)"
         ),
     ),
+    "boards": (
+        50,
+        (
+            "b = goblin.Boards.from_arrays(ids % 99, ids, floats); "
+            "b.increment_many(ids % 300, ids); b.top(2); b.increment(i, 5); b.memory(); "
+            "[quietly(b.increment_many, *x) for x in ((ids, [1]), (['a'], [1]), ([1], ['a']), "
+            "([1, 1], [1, 1], [np.inf, -np.inf]), ([None], [1]))]"
+        ),
+    ),
     "rows": (3000, "r = z.top(50); list(r); r[3]; r[2:9]; r == r.to_list(); repr(r); r.ranks"),
     "iteration": (
         200,

@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from model import landed
 from model.layouts import Layout
 
 
 def over(layouts: list[Layout]) -> Any:
-    @pytest.fixture(params=landed.of_layouts(layouts), ids=str)
+    @pytest.fixture(params=layouts, ids=str)
     def layout(request: pytest.FixtureRequest) -> Layout:
         return request.param
 

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from model import landed
 from model.forms import forms, in_form
 from model.layouts import ALL_LAYOUTS, Layout
 from model.sorted_set import CLOSED, METHODS, MODES
@@ -20,7 +19,7 @@ from goblin import SortedSet
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::goblin.PrecisionWarning"),
-    pytest.mark.parametrize("layout", landed.of_layouts(ALL_LAYOUTS), ids=str),
+    pytest.mark.parametrize("layout", ALL_LAYOUTS, ids=str),
 ]
 
 MODE = st.sampled_from(MODES)
@@ -277,10 +276,6 @@ def test_extreme_scores_keep_bits_and_order(layout: Layout, data: Any) -> None:
     assert z.scores(ids).tobytes() == (values + 0.0).tobytes()  # -0.0 becomes 0.0
 
 
-needs_lex = pytest.mark.skipif(not landed.name("range_by_lex"), reason="has not landed")
-needs_sets = pytest.mark.skipif(not landed.name("union"), reason="has not landed")
-
-
 @given(data=st.data())
 def test_forms_do_not_matter(layout: Layout, data: Any) -> None:
     ids = data.draw(st.lists(members(layout), max_size=40))
@@ -309,7 +304,6 @@ def test_sizes_move_across_64(layout: Layout, data: Any, size: int, steps: list[
         assert list(z.items()) == list(content.items())
 
 
-@needs_lex
 @given(data=st.data(), closed=st.sampled_from(CLOSED))
 def test_lex_ranges_are_those_of_a_sorted_list(layout: Layout, data: Any, closed: str) -> None:
     z = draw_set(data, layout)
@@ -332,7 +326,6 @@ def test_lex_ranges_are_those_of_a_sorted_list(layout: Layout, data: Any, closed
     z._validate()
 
 
-@needs_lex
 @given(data=st.data())
 def test_within_score_cuts_the_range_by_score(layout: Layout, data: Any) -> None:
     z = draw_set(data, layout)
@@ -342,7 +335,6 @@ def test_within_score_cuts_the_range_by_score(layout: Layout, data: Any) -> None
         assert rows.ranks.tolist() == z.range_by_score(score, score).ranks.tolist()
 
 
-@needs_sets
 @given(data=st.data())
 def test_set_operations_are_those_of_python_sets(layout: Layout, data: Any) -> None:
     a, b = draw_set(data, layout), draw_set(data, layout)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
-from model import landed, set_operations
+from model import set_operations
 from model.compare import assert_content, assert_memory, assert_same, assert_same_outcome, outcome
 from model.forms import forms, in_form
 from model.kinds import KINDS, array_of
@@ -53,9 +53,8 @@ def given(
 
 def other_options(layout: Layout) -> list[dict[str, Any]]:
     """Options of a second set: mostly of the same kind, and one of each other kind."""
-    landed_ones = [o for o in configurations() if landed.kind(o["member"])]
-    same = [o for o in landed_ones if KINDS[o["member"]] is layout.kind]
-    others = {KINDS[o["member"]]: o for o in landed_ones if o not in same}
+    same = [o for o in configurations() if KINDS[o["member"]] is layout.kind]
+    others = {KINDS[o["member"]]: o for o in configurations() if o not in same}
     return same + list(others.values())
 
 
@@ -204,7 +203,6 @@ def make_machine(options: dict[str, Any]) -> type[RuleBasedStateMachine]:
             n = max(len(self.model) - cut, 0)
             self.both(lambda z, _: z.trim(n, keep=keep))
 
-        @precondition(lambda self: landed.name("remove_by_lex"))
         @rule(lo=lex_bound, hi=lex_bound, ends=closed)
         def remove_by_lex(self, lo: Any, hi: Any, ends: str) -> None:
             self.both(lambda z, _: z.remove_by_lex(lo, hi, closed=ends))
@@ -288,7 +286,6 @@ def make_machine(options: dict[str, Any]) -> type[RuleBasedStateMachine]:
             old.remove([m])
             old._validate()
 
-        @precondition(lambda self: landed.name("union"))
         @rule(
             which=st.sampled_from(["z", "zo", "oz", "zz", "zoz", ""]),
             weights=st.one_of(st.none(), st.lists(WEIGHTS, min_size=1, max_size=3)),
@@ -305,7 +302,6 @@ def make_machine(options: dict[str, Any]) -> type[RuleBasedStateMachine]:
 
             self.both(call)
 
-        @precondition(lambda self: landed.name("difference"))
         @rule(backward=st.booleans(), limit=st.sampled_from([0, 1, 5, 300]))
         def subtract_sets(self, backward: bool, limit: int) -> None:
             def call(z: Any, other: Any) -> Any:
@@ -402,7 +398,6 @@ def make_machine(options: dict[str, Any]) -> type[RuleBasedStateMachine]:
             options = {"descending": descending, "offset": offset, "limit": limit}
             self.both(lambda z, _: z.range_by_score(lo, hi, closed=ends, **options))
 
-        @precondition(lambda self: landed.name("range_by_lex"))
         @rule(
             lo=lex_bound,
             hi=lex_bound,
@@ -535,8 +530,6 @@ def make_machine(options: dict[str, Any]) -> type[RuleBasedStateMachine]:
 
 
 for options in configurations():
-    if not landed.kind(options["member"]):
-        continue
     title = "_".join(map(str, options.values())).replace(".", "")
     case = make_machine(options).TestCase
     case.__name__ = case.__qualname__ = f"TestMachine_{title}"

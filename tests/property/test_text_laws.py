@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from model import landed
 from model.layouts import Layout
 from strategies import FINITE, members
 
 from goblin import SortedSet
-
-pytestmark = pytest.mark.skipif(not landed.kind("bytes"), reason="has not landed")
 
 ENCODE = {"str": lambda text: text.encode(), "uuid": lambda uuid: uuid.bytes}
 

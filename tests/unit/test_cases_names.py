@@ -14,17 +14,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from model import fixtures, landed
+from model import fixtures
 from model.compare import assert_memory
 from model.layouts import NAME_LAYOUTS, Layout
 
 import goblin
 from goblin import SortedSet
 
-needs_str = pytest.mark.skipif(not landed.kind("str"), reason="has not landed")
-needs_bytes = pytest.mark.skipif(not landed.kind("bytes"), reason="has not landed")
-needs_lex = pytest.mark.skipif(not landed.name("range_by_lex"), reason="has not landed")
-needs_sets = pytest.mark.skipif(not landed.name("union"), reason="has not landed")
 layout = fixtures.over(NAME_LAYOUTS)
 
 
@@ -59,8 +55,6 @@ class TestB03Windows:
                     z.range_by_score(1, 5, descending=descending, **window)
 
 
-@needs_bytes
-@needs_lex
 @pytest.mark.parametrize("others", [0, 300])
 class TestB04LexicalBounds:
     def make(self, others: int) -> SortedSet:
@@ -103,7 +97,6 @@ class TestB04LexicalBounds:
         z._validate()
 
 
-@needs_bytes
 @pytest.mark.parametrize("others", [0, 60, 400, 5000])
 class TestB05Ties:
     TIED = (b"b", b"\xff", b"aa", b"\x80", b"", b"a\x00", b"\xc3\xa9", b"a", b"\x7f")
@@ -195,7 +188,6 @@ class TestB09ScoresOfNames:
         assert dict(zip(names, [z.increment(m, 0) for m in names], strict=True)) == expected
 
 
-@needs_str
 class TestB22Encodings:
     LONE = ("\ud800", "\udc80", "x\ud800", "é\udfff" * 100)
 
@@ -270,7 +262,6 @@ class TestB24IndexesAndSlices:
         assert z.pop_max(5) == []
 
 
-@needs_bytes
 class TestB48StoredOrder:
     """Names copied in the order of one table must not crowd another one."""
 
@@ -306,7 +297,6 @@ for z in (a, b, c, d):
         subprocess.run([sys.executable, "-c", self.SCRIPT, names], check=True, timeout=300)
 
 
-@needs_str
 class TestB53TheObjectAsItsOwnArgument:
     @pytest.mark.parametrize("others", [0, 300])
     def test_of_one_set(self, others: int) -> None:
@@ -334,7 +324,6 @@ class TestB53TheObjectAsItsOwnArgument:
         assert z.remove(z.keys()) == others + 2
         z._validate()
 
-    @needs_sets
     def test_of_two_sets(self) -> None:
         s, other = SortedSet({"x": 1.0, "y": 2.0}), SortedSet({"y": 3.0, "w": 4.0})
         assert list(goblin.union([s, other]).items()) == [("x", 1.0), ("w", 4.0), ("y", 5.0)]
@@ -468,7 +457,6 @@ class TestB61LeaksOnLookUps:
         assert sys.getrefcount(probe) == before
 
 
-@needs_bytes
 class TestB65LengthsThatChange:
     LENGTHS = (10, 200, 30, 1000, 0, 7, 8, 14, 15, 127, 254, 255, 256, 5000)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import doctest
 import inspect
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -13,9 +14,11 @@ import goblin
 
 PUBLIC = {
     f"{kind.__name__}.{name}": member
-    for kind in (goblin.SortedSet, goblin.Rows)
+    for kind in (goblin.SortedSet, goblin.Rows, goblin.Boards, goblin.BoardRows)
     for name, member in inspect.getmembers(kind)
-    if not name.startswith("_") and (inspect.isroutine(member) or isinstance(member, property))
+    if not name.startswith("_")
+    and (inspect.isroutine(member) or isinstance(member, property))
+    and member is not getattr(Mapping, name, None)
 }
 
 

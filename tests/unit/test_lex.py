@@ -8,12 +8,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from model import fixtures, landed
+from model import fixtures
 from model.layouts import ALL_LAYOUTS, Layout
 
 from goblin import SortedSet
-
-pytestmark = pytest.mark.skipif(not landed.name("range_by_lex"), reason="has not landed")
 
 SIZE = 9
 layout = fixtures.over(ALL_LAYOUTS)

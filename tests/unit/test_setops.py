@@ -8,13 +8,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from model import fixtures, landed
+from model import fixtures
 from model.layouts import ALL_LAYOUTS, Layout
 
 import goblin
 from goblin import SortedSet
-
-pytestmark = pytest.mark.skipif(not landed.name("union"), reason="has not landed")
 
 INF = math.inf
 layout = fixtures.over(ALL_LAYOUTS)
