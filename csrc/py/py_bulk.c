@@ -10,15 +10,31 @@ typedef struct call {
     size_t inputs;
     gob_verb verb;
     gob_mode mode;
+    bool too_wide; /* some member is */
     double *out;
     gob_changes changes;
     uint64_t removed;
 } call;
 
+/* Whether integers fit that may have been taken for int64 before the set became one of int32. */
+static bool members_fit(const call *c, size_t from, size_t n)
+{
+    uint64_t beyond = 0;
+    bool narrow = c->self->relaid && c->column.kind == GOB_INTS && gob_member_bytes(c->self) == 4;
+    for (size_t i = from; narrow && i < from + n; i++) {
+        beyond |= ((uint64_t)c->in.members[i] + (UINT64_C(1) << 31)) >> 32;
+    }
+    return beyond == 0;
+}
+
 static gob_status step(void *context, size_t from, size_t n)
 {
     call *c = context;
     gob_zset *z = &c->self->z;
+    if (!members_fit(c, from, n)) {
+        c->too_wide = true;
+        return GOB_RANGE;
+    }
     switch (c->verb) {
     case GOB_INCREMENT:
         return gob_bulk_increment(z, &c->journal, c->in, from, n, c->out);
@@ -71,7 +87,7 @@ static int carry_out(call *c, PyObject *callback)
         size_t n = c->inputs - done < GOB_STRETCH ? c->inputs - done : GOB_STRETCH;
         gob_status status = gob_detached(step, c, done, n);
         if (status != GOB_OK) {
-            gob_raise(status);
+            c->too_wide ? gob_refuse_kind() : (void)gob_raise(status);
             return -1;
         }
         if ((c->verb == GOB_INCREMENT && report(callback, n) < 0) || PyErr_CheckSignals() < 0) {

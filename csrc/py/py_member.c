@@ -1,5 +1,10 @@
 #include "py_member.h"
 
+void gob_refuse_kind(void)
+{
+    PyErr_SetString(PyExc_RuntimeError, "the SortedSet got another kind of members meanwhile");
+}
+
 int gob_take_column(const gob_sortedset *self, PyObject *object, gob_column_argument *column)
 {
     *column = (gob_column_argument){.kind = (gob_kind)self->kind};
@@ -29,11 +34,12 @@ PyObject *gob_member_object(const gob_sortedset *self, int64_t id)
                                                     gob_members_name(&self->z.index.members, id));
 }
 
+/* The member first: a new tuple may run finalisers, which may change the set. */
 PyObject *gob_pair_object(const gob_sortedset *self, gob_entry e)
 {
-    PyObject *pair = PyTuple_New(2);
     PyObject *member = gob_member_object(self, gob_unbias(e.member));
     PyObject *score = PyFloat_FromDouble(gob_key_score(e.key));
+    PyObject *pair = PyTuple_New(2);
     if (pair == NULL || member == NULL || score == NULL) {
         Py_XDECREF(pair);
         Py_XDECREF(member);
