@@ -16,22 +16,11 @@ typedef struct call {
     uint64_t removed;
 } call;
 
-/* Whether integers fit that may have been taken for int64 before the set became one of int32. */
-static bool members_fit(const call *c, size_t from, size_t n)
-{
-    uint64_t beyond = 0;
-    bool narrow = c->self->relaid && c->column.kind == GOB_INTS && gob_member_bytes(c->self) == 4;
-    for (size_t i = from; narrow && i < from + n; i++) {
-        beyond |= ((uint64_t)c->in.members[i] + (UINT64_C(1) << 31)) >> 32;
-    }
-    return beyond == 0;
-}
-
 static gob_status step(void *context, size_t from, size_t n)
 {
     call *c = context;
     gob_zset *z = &c->self->z;
-    if (!members_fit(c, from, n)) {
+    if (!gob_members_fit(c->self, c->in.members, from, n)) {
         c->too_wide = true;
         return GOB_RANGE;
     }

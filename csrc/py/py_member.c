@@ -20,6 +20,16 @@ int gob_take_column(const gob_sortedset *self, PyObject *object, gob_column_argu
     return 0;
 }
 
+bool gob_members_fit(const gob_sortedset *self, const int64_t *members, size_t from, size_t n)
+{
+    uint64_t beyond = 0;
+    bool narrow = self->relaid && self->kind == GOB_INTS && gob_member_bytes(self) == 4;
+    for (size_t i = from; narrow && i < from + n; i++) {
+        beyond |= ((uint64_t)members[i] + (UINT64_C(1) << 31)) >> 32;
+    }
+    return beyond == 0;
+}
+
 void gob_column_release(gob_column_argument *column)
 {
     if (column->view.obj != NULL) {

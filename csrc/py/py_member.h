@@ -125,6 +125,10 @@ typedef struct gob_column_argument {
 } gob_column_argument;
 
 int gob_take_column(const gob_sortedset *self, PyObject *object, gob_column_argument *column);
+/* Whether members [from, from + n) fit a set of integers, which may have been taken for int64
+ * before it became one of int32. Always for names. */
+bool gob_members_fit(const gob_sortedset *self, const int64_t *members, size_t from, size_t n);
+
 void gob_column_release(gob_column_argument *column);
 
 /* A new int, str, bytes or UUID. */

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 from evil import Index, Real
 
-from goblin import SortedSet
+from goblin import Boards, SortedSet
 
 ALLOWED = (KeyError, IndexError, RuntimeError, ValueError, TypeError, OverflowError)
 CHANGES: dict[str, Callable[[SortedSet], Any]] = {
@@ -130,6 +130,16 @@ def test_a_wide_member_on_its_way_into_a_set_that_gets_narrow(call: Any) -> None
         call(z, Real(lambda: z.__init__({7: 1.0}, member="int32")))
     z._validate()
     assert z == {7: 1.0}
+
+
+def test_wide_members_on_their_way_to_a_board_that_gets_narrow() -> None:
+    boards = Boards.from_arrays([1, 2], [5, 6], [1.0, 1.0])
+    narrow = Real(lambda: boards[2].__init__({7: 1.0}, member="int32"))
+    with pytest.raises(RuntimeError, match="another kind"):
+        boards.increment_many([1, 2], [2**40, 2**40], [1.0, narrow])
+    for board in boards.values():
+        board._validate()
+    assert [board.to_dict() for board in boards.values()] == [{5: 1.0}, {7: 1.0}]
 
 
 @pytest.mark.parametrize("change", [CHANGES["clear"], CHANGES["grow"]], ids=["clear", "grow"])
