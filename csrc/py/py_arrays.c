@@ -26,12 +26,11 @@ static const char *row(const rows *r, size_t i)
     return r->at + (npy_intp)i * r->stride;
 }
 
-/* A copy, since a name that another thread writes to during a call would be hashed as one and
- * stored as another. */
+/* Fixed rows where numpy has them, or a copy of scattered ones. */
 static int take_fixed(gob_names_object *self, PyArrayObject *array, gob_names_form form,
                       size_t width)
 {
-    PyArrayObject *whole = (PyArrayObject *)PyArray_NewCopy(array, NPY_CORDER);
+    PyArrayObject *whole = PyArray_GETCONTIGUOUS(array);
     if (whole == NULL) {
         return -1;
     }
