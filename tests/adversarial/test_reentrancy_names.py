@@ -202,7 +202,7 @@ def test_finalisers_that_change_the_set(layout: Layout, read: Any, change: Chang
 
 @pytest.mark.parametrize("dtype", ["S8", "V16"])
 def test_another_thread_writes_to_the_array(dtype: str) -> None:
-    """What is stored then is anyone's guess, even one name twice, but it can be read and removed."""
+    """What is stored then is anyone's guess, even one name twice, but it can be read."""
     width = np.dtype(dtype).itemsize
     members = np.frombuffer(
         bytearray(b"".join(b"%0*d" % (width, i) for i in range(200_000))), dtype
