@@ -10,7 +10,7 @@ static void check(const gob_zset *z)
 {
 #ifdef GOB_DEBUG
     const char *why = NULL;
-    if (z->stamp % (gob_zset_count(z) / 1024 + 1) == 0) {
+    if (z->stamp % (gob_zset_count(z) / 64 + 1) == 0) {
         GOB_ASSERT(gob_zset_validate(z, &why));
     }
 #endif
