@@ -349,25 +349,29 @@ static bool next_batch(rows *r, const gob_hashmap *h, batch *b)
 }
 
 /* What the full form needs before no row can fail any more. Rows that repeat a new field count
- * each. */
+ * each; and once a row changes a record's length, a later one that seems to fit may not. */
 static gob_status reserve_rows(gob_hashmap *h, rows r)
 {
     batch b;
     size_t entries = 0;
+    size_t added = 0;
     size_t total = 0;
+    bool resizes = false;
     while (next_batch(&r, h, &b)) {
         for (size_t i = 0; i < b.n; i++) {
-            size_t old = 0;
+            size_t old;
             size_t bytes = gob_record_bytes(&b.field[i], &b.value[i]);
             bool found = find_record(h, &b.field[i], &old) != NULL;
             if (bytes > INT32_MAX) {
                 return GOB_TOO_LARGE;
             }
             entries += !found;
-            total += !found || old != bytes ? gob_fields_bytes_for(bytes) : 0;
+            added += found ? 0 : gob_fields_bytes_for(bytes);
+            total += gob_fields_bytes_for(bytes);
+            resizes = resizes || (found && old != bytes);
         }
     }
-    return gob_fields_reserve(h->fields, &h->alloc, entries, total);
+    return gob_fields_reserve(h->fields, &h->alloc, entries, resizes ? total : added);
 }
 
 static gob_status put_rows(gob_hashmap *h, rows r, size_t *created)
