@@ -39,6 +39,20 @@ GOB_INLINE gob_value gob_value_float(double real)
     return (gob_value){.kind = GOB_VALUE_FLOAT, .real = real};
 }
 
+/* A string or a number as it is stored. */
+typedef struct gob_coded {
+    gob_name bytes; /* in `room`, or where the caller has them: a gob_coded is not to be copied */
+    uint8_t room[16];
+    gob_value_kind kind;
+} gob_coded;
+
+/* Without `encoding` a text stays as it is. O(1). */
+void gob_encode_text(gob_coded *coded, gob_name text, bool encoding);
+void gob_encode(gob_coded *coded, const gob_value *value, bool encoding);
+
+/* What stored bytes of a kind stand for; texts and UUIDs stay where they are. */
+gob_value gob_decode(gob_value_kind kind, gob_name bytes);
+
 /* Room for the text of an integer or a UUID. */
 typedef struct gob_scratch {
     uint8_t bytes[40];
