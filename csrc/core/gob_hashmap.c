@@ -251,8 +251,11 @@ static gob_status put_full(gob_hashmap *h, const gob_field *f, const gob_coded *
     size_t bytes;
     size_t slot = gob_fields_find(h->fields, f);
     *created = slot == GOB_NO_SLOT;
-    if (!*created && has_value(gob_fields_record(h->fields, slot, &bytes), bytes, value)) {
-        return GOB_OK;
+    if (!*created) {
+        const uint8_t *record = gob_fields_record(h->fields, slot, &bytes);
+        if (has_value(record, bytes, value)) {
+            return GOB_OK;
+        }
     }
     GOB_TRY(gob_fields_put(h->fields, &h->alloc, f, value, slot));
     h->stamp++;
