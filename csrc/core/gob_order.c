@@ -97,21 +97,34 @@ bool gob_order_less(const gob_members *names, gob_entry a, gob_entry b)
     return gob_bound_compare(names, a, &bound) < 0;
 }
 
-/* The child of n that b belongs to: the last one whose first entry is not above b, else the first.
- */
-static unsigned route(const gob_order *o, const gob_node *n, const gob_bound *b)
+/* Whether the bound is before an entry. `named` is constant where this is inlined: integers, whose
+ * look-ups are short, must not pay for names. */
+GOB_INLINE bool is_before(const gob_order *o, bool named, const gob_bound *b, gob_entry e)
+{
+    return named ? gob_bound_compare(o->names, e, b) > 0
+                 : gob_entry_less((gob_entry){b->key, b->member}, e);
+}
+
+GOB_INLINE unsigned bisect(const gob_order *o, bool named, const gob_node *n, const gob_bound *b)
 {
     unsigned low = 0;
     unsigned high = n->count;
     while (high - low > 1) {
         unsigned middle = (low + high) / 2;
-        if (gob_bound_compare(o->names, n->child[middle].first, b) > 0) {
+        if (is_before(o, named, b, n->child[middle].first)) {
             high = middle;
         } else {
             low = middle;
         }
     }
     return low;
+}
+
+/* The child of n that b belongs to: the last one whose first entry is not above b, else the first.
+ */
+static unsigned route(const gob_order *o, const gob_node *n, const gob_bound *b)
+{
+    return o->names == NULL ? bisect(o, false, n, b) : bisect(o, true, n, b);
 }
 
 /* Reading */
@@ -439,6 +452,20 @@ static size_t keep_old(scratch *s, size_t made, size_t from, size_t to)
     return made + (to - from);
 }
 
+/* Where a change takes place, at i or later. An id that is there is found without a look at names.
+ */
+static size_t place_of(const gob_order *o, const gob_window *old, size_t i, const gob_change *c)
+{
+    if (o->names != NULL && c->remove) {
+        while (i < old->count && old->members[i] != c->entry.member) {
+            i++;
+        }
+        return i;
+    }
+    gob_bound bound = gob_bound_of(o->names, c->entry);
+    return window_lower_bound(o, old, i, &bound);
+}
+
 /* Merges the old block with the run of changes into the scratch arrays; returns the new length.
  * Most runs are short, so what lies between two changes is copied as a whole. */
 static size_t merge_run(const gob_order *o, scratch *s, const gob_change *changes, size_t n)
@@ -447,8 +474,7 @@ static size_t merge_run(const gob_order *o, scratch *s, const gob_change *change
     size_t i = 0;
     for (size_t j = 0; j < n; j++) {
         gob_entry e = changes[j].entry;
-        gob_bound bound = gob_bound_of(o->names, e);
-        size_t at = window_lower_bound(o, &s->old, i, &bound);
+        size_t at = place_of(o, &s->old, i, &changes[j]);
         made = keep_old(s, made, i, at);
         i = at;
         if (changes[j].remove) {
