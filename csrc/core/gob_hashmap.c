@@ -2,6 +2,18 @@
 
 #include "gob_check.h"
 
+/* As of gob_zset. */
+static void check(const gob_hashmap *h)
+{
+#ifdef GOB_DEBUG
+    const char *why = NULL;
+    if (h->stamp % (gob_hashmap_count(h) / 1024 + 1) == 0) {
+        GOB_ASSERT(gob_hashmap_validate(h, &why));
+    }
+#endif
+    (void)h;
+}
+
 /* Forms */
 
 void gob_hashmap_init(gob_hashmap *h, bool encoding, uint32_t max_compact, uint64_t seed)
@@ -118,6 +130,7 @@ gob_status gob_hashmap_optimize(gob_hashmap *h)
         status = gob_fields_optimize(h->fields, &h->alloc);
     }
     h->stamp += status == GOB_OK && (moves || h->compact);
+    check(h);
     return status;
 }
 
@@ -251,8 +264,11 @@ static gob_status put_full(gob_hashmap *h, const gob_field *f, const gob_coded *
     size_t bytes;
     size_t slot = gob_fields_find(h->fields, f);
     *created = slot == GOB_NO_SLOT;
-    if (!*created && has_value(gob_fields_record(h->fields, slot, &bytes), bytes, value)) {
-        return GOB_OK;
+    if (!*created) {
+        const uint8_t *record = gob_fields_record(h->fields, slot, &bytes);
+        if (has_value(record, bytes, value)) {
+            return GOB_OK;
+        }
     }
     GOB_TRY(gob_fields_put(h->fields, &h->alloc, f, value, slot));
     h->stamp++;
@@ -265,11 +281,12 @@ static gob_status put(gob_hashmap *h, const gob_field *f, const gob_coded *value
 }
 
 /* After a change: gives back what is much. Without memory for that, all stays as it is. */
-static void tidy(gob_hashmap *h)
+static void settle(gob_hashmap *h)
 {
     if (!h->compact && gob_fields_wasteful(h->fields)) {
         (void)gob_fields_optimize(h->fields, &h->alloc);
     }
+    check(h);
 }
 
 gob_status gob_hashmap_set(gob_hashmap *h, gob_name field, const gob_value *value, bool *created)
@@ -281,7 +298,7 @@ gob_status gob_hashmap_set(gob_hashmap *h, gob_name field, const gob_value *valu
     uint64_t stamp = h->stamp;
     GOB_TRY(put(h, &f, &coded, created));
     if (h->stamp != stamp) {
-        tidy(h);
+        settle(h);
     }
     return GOB_OK;
 }
@@ -302,9 +319,9 @@ bool gob_hashmap_remove(gob_hashmap *h, gob_name field)
             return false;
         }
         gob_fields_remove(h->fields, &h->alloc, slot);
-        tidy(h);
     }
     h->stamp++;
+    settle(h);
     return true;
 }
 
@@ -431,7 +448,7 @@ static gob_status set_rows(gob_hashmap *h, rows r, size_t *created)
 {
     size_t count = 0;
     GOB_TRY(h->compact ? put_rows_compact(h, r, &count) : put_rows_full(h, r, &count));
-    tidy(h);
+    settle(h);
     *created = count;
     return GOB_OK;
 }
