@@ -8,9 +8,9 @@ from a dict: the order is unspecified, so that tests compare without it.
 
 from __future__ import annotations
 
-import itertools
 import math
 import operator
+import random
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Self
@@ -228,12 +228,14 @@ class ModelHash:
         keys = self._keys(keys)
         if self.value_dtype in KEYS:
             return [self._map.get(key, missing) for key in keys]
-        return np.array([self._map.get(key, self._missing(missing)) for key in keys],
-                        dtype=self.value_dtype)  # fmt: skip
+        absent = self._absent(missing)
+        return np.array([self._map.get(key, absent) for key in keys], dtype=self.value_dtype)
 
-    def _missing(self, missing: Any) -> Any:
+    def _absent(self, missing: Any) -> Any:
         if self.value_dtype == "int64":
             return -1 if missing is None else self._value(missing)
+        if isinstance(missing, TEXT):
+            raise TypeError("a text is no number")
         return math.nan if missing is None else float(missing)
 
     def set_many(self, keys: Any, values: Any, *, only: str = "any") -> int:
@@ -294,7 +296,7 @@ class ModelHash:
         """Any n of them, each once."""
         if not_negative(n, "n") > len(self._map):
             raise ValueError(f"{n} of {len(self._map)} fields are wanted")
-        return list(itertools.islice(self._map.items(), n))
+        return random.sample(list(self._map.items()), n)
 
     def scan(self, match: Any = None) -> Iterator[tuple[Any, Any]]:
         if match is None:

@@ -7,10 +7,9 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 import numpy as np
+import pytest
 from model.compare import assert_same
 from model.hash import KEYS, VALUES, ModelHash, ModelHashTable
-
-UUID_TEXT = str(UUID(int=0x1234 << 100 | 5))
 
 
 class Kind(NamedTuple):
@@ -49,6 +48,10 @@ ALL_FORMS = [
     for encoding in (True, False)
     for most in (None, 0, 5)
 ]
+in_every_form = pytest.mark.parametrize(
+    "form", ALL_FORMS, ids=lambda form: "-".join(map(str, form.values()))
+)
+of_every_kind = pytest.mark.parametrize("kind", ALL_KINDS, ids=str)
 
 
 def assert_content(model: ModelHash, h: Any) -> None:
