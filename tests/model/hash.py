@@ -32,7 +32,7 @@ HEX_TEXT = re.compile(r"[+-]?0[xX]([0-9a-fA-F]+\.?[0-9a-fA-F]*|\.[0-9a-fA-F]+)([
 
 def number_of(value: Any) -> float:
     """A real number of any kind but NaN, as float64; never -0.0."""
-    if isinstance(value, TEXT):
+    if isinstance(value, (*TEXT, memoryview)):
         raise TypeError("a text is no number")
     number = float(value)
     if math.isnan(number):
