@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 from model.hash_checks import assert_memory, in_every_form
-from model.landed import Hash, HashTable
+from model.landed import Hash
 
 BYTES = {"key": "bytes", "value": "bytes"}
 ALLOWED = (KeyError, RuntimeError, ValueError, TypeError, OverflowError)
@@ -290,7 +290,7 @@ class TestB22Surrogates:
         ):
             with pytest.raises(UnicodeEncodeError):
                 write()
-            assert "ok" in repr(h)
+            assert repr(h).startswith("Hash(")
         assert "\ud800" not in h
         assert h.get("\ud800") is None
         assert h == {"ok": "1"}
@@ -418,7 +418,7 @@ class TestB59MassRemoval:
 LEAK = r"""
 import gc, os
 import numpy as np
-from goblin import Hash, HashTable
+from goblin import Hash
 
 def rss():
     with open("/proc/self/statm") as file:
@@ -454,12 +454,6 @@ def work(rounds):
         whole.increment("a"), real.increment("a", 0.5), whole.get_many(["a", "x"])
         list(text.items()), list(text.scan("f*")), text.sample(1), repr(text), text == raw
         text.copy(), Hash(text), Hash(), text.to_dict(), text.to_numpy(), text.memory()
-        table = HashTable({"r": {"a": "1"}, "s": {"a": "2"}})
-        table["r"]["b"] = "3"
-        table.column("a"), dict(table["r"]), refused(table.__setitem__, "t", {"a": 5})
-        view = table["s"]
-        del table["s"]
-        refused(view.__getitem__, "a")
 
 work(150)
 gc.collect()
@@ -508,13 +502,3 @@ class TestB65LengthsThatChange:
     def test_many_short_ones(self) -> None:
         hashes = [Hash({"name": f"n{i}", "elo": str(i), "title": "GM"}) for i in range(100)]
         assert max(map(sys.getsizeof, hashes)) <= 34 * 3 + 96
-
-    def test_records_whose_values_change_length(self) -> None:
-        table = HashTable({str(i): {"a": "1", "b": "2"} for i in range(300)})
-        fresh_bytes = table._live_bytes()
-        for length in (*self.LENGTHS, 1):
-            for i in range(300):
-                table[str(i)]["a"] = "v" * length
-        table._validate()
-        assert table._live_bytes() <= 4 * fresh_bytes + 4096
-        assert table.column("a").tolist() == ["v"] * 300

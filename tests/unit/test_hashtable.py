@@ -5,6 +5,8 @@ from __future__ import annotations
 import copy
 import math
 import pickle
+import subprocess
+import sys
 from collections.abc import Callable, MutableMapping
 from typing import Any
 
@@ -330,6 +332,67 @@ def test_memory_is_exact(table: HashTable) -> None:
         change()
         assert_memory(table)
         table._validate()
+
+
+def test_values_that_change_length_leave_no_holes() -> None:
+    table = HashTable({str(i): {"a": "1", "b": "2"} for i in range(300)})
+    before = table._live_bytes()
+    for length in (10, 200, 30, 1000, 0, 1):
+        for i in range(300):
+            table[str(i)]["a"] = "v" * length
+    table._validate()
+    assert table._live_bytes() <= 4 * before + 4096
+    assert table.column("a").tolist() == ["v"] * 300
+
+
+def test_shapes_that_nobody_has_are_given_back() -> None:
+    table = HashTable()
+    for i in range(3000):
+        table["a"] = {f"field {i}": "1", f"other {i}": "2"}
+    table._validate()
+    assert table == {"a": {"field 2999": "1", "other 2999": "2"}}
+    assert table._live_bytes() < 8192
+
+
+LEAK = r"""
+import gc, os
+from goblin import HashTable
+
+def rss():
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+def refused(call, *arguments):
+    try:
+        call(*arguments)
+    except (TypeError, ValueError, KeyError):
+        pass
+
+def work(rounds):
+    for _ in range(rounds):
+        table = HashTable({"r": {"a": "1"}, "s": {"a": "2"}})
+        view = table["r"]
+        view["b"] = "3"
+        table.column("a"), dict(view), list(table.items()), table == table.copy(), repr(table)
+        view.get_many(["a", "x"]), view.increment("a"), view.pop_many(["b", "b"])
+        refused(table.__setitem__, "t", {"a": 5}), refused(table.update, {"r": {}, 5: {}})
+        del table["r"]
+        refused(view.__getitem__, "a")
+        HashTable.from_arrays(["x", "y"] * 50, {"f": ["1"] * 100, "g": ["2"] * 100})
+
+work(300)
+gc.collect()
+before = rss()
+work(2000)
+gc.collect()
+grown = rss() - before
+assert grown < 500_000, f"the process grew by {grown} bytes"
+"""
+
+
+def test_nothing_is_left_behind() -> None:
+    done = subprocess.run([sys.executable, "-c", LEAK], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
 
 
 def test_shared_fields_are_stored_once() -> None:
