@@ -50,30 +50,13 @@ static gob_status add_finite(double old, double by, sum *out)
     return GOB_OK;
 }
 
-/* A score's text, or one that vanishes, which is refused among scores but 0 here. */
-static bool number_of_text(gob_name text, double *number)
-{
-    char copy[GOB_SCORE_TEXT_MAX + 1];
-    char *end = copy;
-    if (gob_parse_score((const char *)text.at, text.len, number)) {
-        return true;
-    }
-    if (text.len == 0 || text.len > GOB_SCORE_TEXT_MAX) {
-        return false;
-    }
-    memcpy(copy, text.at, text.len);
-    copy[text.len] = '\0';
-    *number = PyOS_string_to_double(copy, &end, NULL);
-    PyErr_Clear(); /* what can't be read, or no memory to read it: no number */
-    return end == copy + text.len;
-}
-
 static gob_status add_to_text(const gob_value *old, double by, sum *out)
 {
     gob_scratch scratch;
     double number = 0.0;
     if (old->kind != GOB_VALUE_NONE) {
-        if (!number_of_text(gob_value_bytes(old, &scratch), &number)) {
+        gob_name text = gob_value_bytes(old, &scratch);
+        if (!gob_parse_score((const char *)text.at, text.len, &number)) {
             return GOB_MALFORMED;
         }
     }
