@@ -17,7 +17,7 @@ from typing import Any, Self
 
 import numpy as np
 from model.glob import matches
-from model.kinds import BYTES, LIMITS, TEXT, array_of, listed, member_of
+from model.kinds import LIMITS, TEXT, array_of, listed, member_of
 from model.sorted_set import ABSENT, known, not_negative
 
 KEYS = ("str", "bytes")
@@ -36,7 +36,7 @@ FLOAT_TEXTS = {
 
 def number_of(value: Any) -> float:
     """A real number of any kind but NaN, as float64; never -0.0."""
-    if isinstance(value, str | BYTES):
+    if isinstance(value, (*TEXT, memoryview)):
         raise TypeError("a text is no number")
     number = float(value)
     if math.isnan(number):
