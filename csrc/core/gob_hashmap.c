@@ -159,7 +159,15 @@ static void get_prepared(const gob_hashmap *h, const gob_field *f, gob_value *va
 {
     size_t bytes;
     const uint8_t *record = find_record(h, f, &bytes);
-    *value = record == NULL ? (gob_value){.kind = GOB_VALUE_NONE} : value_of(record, bytes);
+    if (record == NULL) {
+        value->kind = GOB_VALUE_NONE;
+        return;
+    }
+    /* Field by field: a copy of the whole would wait for the stores before it. */
+    gob_value found = value_of(record, bytes);
+    value->kind = found.kind;
+    value->text.at = found.text.at;
+    value->text.len = found.text.len;
 }
 
 bool gob_hashmap_get(const gob_hashmap *h, gob_name field, gob_value *value)
