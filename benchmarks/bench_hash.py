@@ -116,7 +116,7 @@ def add_times(report: Report, fields: int, calls: int, rounds: int) -> None:
 
 def add_whole(report: Report, fields: int, rounds: int) -> None:
     """Each with an engine of its own for every round."""
-    d = content(fields)
+    pairs = list(content(fields).items())
     makers: dict[str, Callable[[Any], Any]] = {
         "dict": dict,
         "compact": Hash,
@@ -124,8 +124,8 @@ def add_whole(report: Report, fields: int, rounds: int) -> None:
     }
     build, delete = [], []
     for engine, make in makers.items():
-        build.append(Contender(engine, make, fields, lambda: d))
-        delete.append(Contender(engine, delete_all, fields, lambda make=make: make(d)))
+        build.append(Contender(engine, make, fields, lambda: pairs))
+        delete.append(Contender(engine, delete_all, fields, lambda make=make: make(pairs)))
     add_row(report, fields, "build", race(build, rounds))
     add_row(report, fields, "delete", race(delete, rounds))
 
