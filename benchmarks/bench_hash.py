@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import repeat
 from typing import Any
 
@@ -111,28 +112,37 @@ def add_times(report: Report, fields: int, calls: int, rounds: int) -> None:
     }.items():
         times = compare(hashes(fields), setting(places["middle"], values, calls), calls, rounds)
         add_row(report, fields, name, times)
-    add_whole(report, fields, rounds)
+    add_whole(report, fields, calls, rounds)
 
 
-def add_whole(report: Report, fields: int, rounds: int) -> None:
-    """Each with an engine of its own for every round."""
+def add_whole(report: Report, fields: int, calls: int, rounds: int) -> None:
+    """Whole hashes made, and taken apart again field by field."""
     pairs = list(content(fields).items())
     makers: dict[str, Callable[[Any], Any]] = {
         "dict": dict,
         "compact": Hash,
         "full": lambda data: Hash(data, **FULL),
     }
+    count = max(calls // fields, 1)
     build, delete = [], []
     for engine, make in makers.items():
-        build.append(Contender(engine, make, fields, lambda: pairs))
-        delete.append(Contender(engine, delete_all, fields, lambda make=make: make(pairs)))
+        several = partial(make_several, make, pairs, count)
+        build.append(
+            Contender(engine, lambda several: several(), fields * count, lambda s=several: s)
+        )
+        delete.append(Contender(engine, delete_all, fields * count, several))
     add_row(report, fields, "build", race(build, rounds))
     add_row(report, fields, "delete", race(delete, rounds))
 
 
-def delete_all(h: Any) -> None:
-    for key in list(h):
-        del h[key]
+def make_several(make: Callable[[Any], Any], pairs: list[tuple[str, str]], count: int) -> list[Any]:
+    return [make(pairs) for _ in range(count)]
+
+
+def delete_all(several: list[Any]) -> None:
+    for h in several:
+        for key in list(h):
+            del h[key]
 
 
 def getting(key: str, calls: int) -> Callable[[Any], None]:
