@@ -156,7 +156,7 @@ static int fill(gob_names_object *self, PyObject *values, const gob_module_state
 {
     if (PyUnicode_Check(values) || PyBytes_Check(values) || PyByteArray_Check(values)) {
         PyErr_Format(PyExc_TypeError,
-                     "members are wanted, but this is one %.100s; put it into a list",
+                     "several are wanted, but this is one %.100s; put it into a list",
                      Py_TYPE(values)->tp_name);
         return -1;
     }

@@ -9,7 +9,8 @@
 
 #include "gob_names.h"
 
-typedef enum gob_kind { GOB_INTS, GOB_STR, GOB_BYTES, GOB_UUID } gob_kind;
+/* GOB_FLOATS only as values of a hash. */
+typedef enum gob_kind { GOB_INTS, GOB_STR, GOB_BYTES, GOB_UUID, GOB_FLOATS } gob_kind;
 
 /* The column of a goblin._core.Names of this kind, borrowed; TypeError for any other object. */
 const gob_names *gob_names_get(PyObject *object, gob_kind kind, size_t *count);

@@ -1,8 +1,7 @@
 /* The type goblin._core.SortedSet: construction, slots and the table of its methods. */
 #include "py_sortedset.h"
 
-#include <unistd.h>
-
+#include "py_args.h"
 #include "py_member.h"
 
 static PyObject *sortedset_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
@@ -21,18 +20,11 @@ static PyObject *sortedset_new(PyTypeObject *type, PyObject *args, PyObject *kwa
     return object;
 }
 
-const gob_module_state *gob_state_of(const gob_sortedset *self)
-{
-    PyObject *module = PyType_GetModuleByDef(Py_TYPE((PyObject *)(uintptr_t)self), &gob_module_def);
-    return PyModule_GetState(module); /* the module of a base type, which is always there */
-}
-
 static void sortedset_dealloc(PyObject *object)
 {
     gob_sortedset *self = (gob_sortedset *)object;
     PyTypeObject *type = Py_TYPE(object);
-    /* What another thread was writing when the process forked is beyond repair: leave it. */
-    if (self->use != GOB_RUNNING || self->pid == getpid()) {
+    if (gob_is_intact(self)) {
         gob_zset_clear(&self->z);
     }
     type->tp_free(object);
@@ -177,58 +169,49 @@ PyDoc_STRVAR(
     ">>> z = goblin.SortedSet({7: 1.5})\n"
     ">>> z.optimize()\n");
 
-#define FAST(name, function, doc)                                                                  \
-    {                                                                                              \
-        name, (PyCFunction)(void (*)(void))(function), METH_FASTCALL | METH_KEYWORDS, doc          \
-    }
-#define PLAIN(name, function, flags, doc)                                                          \
-    {                                                                                              \
-        name, (PyCFunction)(void (*)(void))(function), flags, doc                                  \
-    }
-
 static PyMethodDef methods[] = {
-    FAST("get", gob_single_get, get_doc),
-    FAST("add", gob_single_add, add_doc),
-    FAST("increment", gob_single_increment, increment_doc),
-    FAST("pop", gob_single_pop, pop_doc),
-    FAST("setdefault", gob_single_setdefault, setdefault_doc),
-    PLAIN("discard", gob_single_discard, METH_O, discard_doc),
-    FAST("rank", gob_rank, rank_doc),
-    PLAIN("clear", gob_whole_clear, METH_NOARGS, clear_doc),
-    PLAIN("optimize", gob_whole_optimize, METH_NOARGS, optimize_doc),
-    PLAIN("__reversed__", sortedset_reversed, METH_NOARGS, NULL),
-    PLAIN("__sizeof__", gob_whole_sizeof, METH_NOARGS, NULL),
-    PLAIN("__class_getitem__", Py_GenericAlias, METH_O | METH_CLASS, NULL),
+    GOB_FAST("get", gob_single_get, get_doc),
+    GOB_FAST("add", gob_single_add, add_doc),
+    GOB_FAST("increment", gob_single_increment, increment_doc),
+    GOB_FAST("pop", gob_single_pop, pop_doc),
+    GOB_FAST("setdefault", gob_single_setdefault, setdefault_doc),
+    GOB_PLAIN("discard", gob_single_discard, METH_O, discard_doc),
+    GOB_FAST("rank", gob_rank, rank_doc),
+    GOB_PLAIN("clear", gob_whole_clear, METH_NOARGS, clear_doc),
+    GOB_PLAIN("optimize", gob_whole_optimize, METH_NOARGS, optimize_doc),
+    GOB_PLAIN("__reversed__", sortedset_reversed, METH_NOARGS, NULL),
+    GOB_PLAIN("__sizeof__", gob_whole_sizeof, METH_NOARGS, NULL),
+    GOB_PLAIN("__class_getitem__", Py_GenericAlias, METH_O | METH_CLASS, NULL),
     /* For the Python layer */
-    FAST("_atomically", gob_atomically, NULL),
-    PLAIN("_iterate", sortedset_iterate, METH_VARARGS, NULL),
-    PLAIN("_pop_end", gob_single_pop_end, METH_O, NULL),
-    PLAIN("_ranks", gob_ranks, METH_VARARGS, NULL),
-    PLAIN("_item", gob_ranks_item, METH_O, NULL),
-    PLAIN("_below", gob_ranks_below, METH_VARARGS, NULL),
-    PLAIN("_update", gob_write_update, METH_VARARGS, NULL),
-    PLAIN("_increment", gob_write_increment, METH_VARARGS, NULL),
-    PLAIN("_remove", gob_write_remove, METH_VARARGS, NULL),
-    PLAIN("_scores", gob_reads_scores, METH_VARARGS, NULL),
-    PLAIN("_rows", gob_reads_rows, METH_VARARGS, NULL),
-    PLAIN("_select", gob_reads_select, METH_VARARGS, NULL),
-    PLAIN("_extremes", gob_reads_extremes, METH_VARARGS, NULL),
-    PLAIN("_walk", gob_reads_walk, METH_VARARGS, NULL),
-    PLAIN("_names", gob_reads_names, METH_VARARGS, NULL),
-    PLAIN("_count", gob_reads_count, METH_VARARGS, NULL),
-    PLAIN("_span", gob_reads_span, METH_VARARGS, NULL),
-    PLAIN("_sum", gob_reads_sum, METH_VARARGS, NULL),
-    PLAIN("_digest", gob_reads_digest, METH_NOARGS, NULL),
-    PLAIN("_configure", gob_whole_configure, METH_VARARGS, NULL),
-    PLAIN("_assign", gob_whole_assign, METH_O, NULL),
-    PLAIN("_swap", gob_whole_swap, METH_O, NULL),
-    PLAIN("_rescore", gob_whole_rescore, METH_VARARGS, NULL),
-    PLAIN("_memory", gob_whole_memory, METH_NOARGS, NULL),
+    GOB_FAST("_atomically", gob_atomically, NULL),
+    GOB_PLAIN("_iterate", sortedset_iterate, METH_VARARGS, NULL),
+    GOB_PLAIN("_pop_end", gob_single_pop_end, METH_O, NULL),
+    GOB_PLAIN("_ranks", gob_ranks, METH_VARARGS, NULL),
+    GOB_PLAIN("_item", gob_ranks_item, METH_O, NULL),
+    GOB_PLAIN("_below", gob_ranks_below, METH_VARARGS, NULL),
+    GOB_PLAIN("_update", gob_write_update, METH_VARARGS, NULL),
+    GOB_PLAIN("_increment", gob_write_increment, METH_VARARGS, NULL),
+    GOB_PLAIN("_remove", gob_write_remove, METH_VARARGS, NULL),
+    GOB_PLAIN("_scores", gob_reads_scores, METH_VARARGS, NULL),
+    GOB_PLAIN("_rows", gob_reads_rows, METH_VARARGS, NULL),
+    GOB_PLAIN("_select", gob_reads_select, METH_VARARGS, NULL),
+    GOB_PLAIN("_extremes", gob_reads_extremes, METH_VARARGS, NULL),
+    GOB_PLAIN("_walk", gob_reads_walk, METH_VARARGS, NULL),
+    GOB_PLAIN("_names", gob_reads_names, METH_VARARGS, NULL),
+    GOB_PLAIN("_count", gob_reads_count, METH_VARARGS, NULL),
+    GOB_PLAIN("_span", gob_reads_span, METH_VARARGS, NULL),
+    GOB_PLAIN("_sum", gob_reads_sum, METH_VARARGS, NULL),
+    GOB_PLAIN("_digest", gob_reads_digest, METH_NOARGS, NULL),
+    GOB_PLAIN("_configure", gob_whole_configure, METH_VARARGS, NULL),
+    GOB_PLAIN("_assign", gob_whole_assign, METH_O, NULL),
+    GOB_PLAIN("_swap", gob_whole_swap, METH_O, NULL),
+    GOB_PLAIN("_rescore", gob_whole_rescore, METH_VARARGS, NULL),
+    GOB_PLAIN("_memory", gob_whole_memory, METH_NOARGS, NULL),
     /* For tests */
-    PLAIN("_live_bytes", gob_whole_live_bytes, METH_NOARGS, NULL),
-    PLAIN("_structure", gob_whole_structure, METH_NOARGS, NULL),
-    PLAIN("_validate", gob_whole_validate, METH_NOARGS, NULL),
-    PLAIN("_fail_at", gob_whole_fail_at, METH_O, NULL),
+    GOB_PLAIN("_live_bytes", gob_whole_live_bytes, METH_NOARGS, NULL),
+    GOB_PLAIN("_structure", gob_whole_structure, METH_NOARGS, NULL),
+    GOB_PLAIN("_validate", gob_whole_validate, METH_NOARGS, NULL),
+    GOB_PLAIN("_fail_at", gob_whole_fail_at, METH_O, NULL),
     {NULL, NULL, 0, NULL},
 };
 

@@ -14,7 +14,7 @@ import goblin
 
 PUBLIC = {
     f"{kind.__name__}.{name}": member
-    for kind in (goblin.SortedSet, goblin.Rows, goblin.Boards, goblin.BoardRows)
+    for kind in (goblin.SortedSet, goblin.Rows, goblin.Boards, goblin.BoardRows, goblin.Hash)
     for name, member in inspect.getmembers(kind)
     if not name.startswith("_")
     and (inspect.isroutine(member) or isinstance(member, property))
