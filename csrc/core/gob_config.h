@@ -33,6 +33,17 @@ enum {
     /* Offsets of names that refs of 4 bytes reach. */
     GOB_NARROW_BITS = 32,
 
+    /* Entries of a blob lie in buckets by hash, this many on average when it is built, and at most
+     * or at least so many before it is built again. Fewer: four bytes for each bucket; more: longer
+     * looks and sums of lengths, but one or two vectors in any case. */
+    GOB_BUCKET = 32,
+    GOB_BUCKET_FULL = 48,
+    GOB_BUCKET_SPARSE = 8,
+
+    /* Bytes of a blob, as far as its offsets of 16 bits reach, and of an entry in it. */
+    GOB_BLOB_MAX = 65536,
+    GOB_BLOB_RECORD_MAX = 32767,
+
     /* Loads of a page's exceptions, as those of a table. */
     GOB_PATCH_FULL = 56,
     GOB_PATCH_GROWN = 44,

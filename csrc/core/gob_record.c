@@ -1,0 +1,128 @@
+#include "gob_record.h"
+
+#include "gob_check.h"
+
+enum { UUID_BYTES = 16, FLOAT_BYTES = 8, INT_BYTES = 8 };
+
+static uint8_t code_of(const gob_coded *field)
+{
+    size_t len = field->bytes.len;
+    switch (field->kind) {
+    case GOB_VALUE_INT:
+        return (uint8_t)(len - 1);
+    case GOB_VALUE_UUID:
+        return GOB_FIELD_UUID;
+    default:
+        return (uint8_t)(len < GOB_FIELD_LONG - GOB_FIELD_TEXT ? GOB_FIELD_TEXT + len
+                                                               : GOB_FIELD_LONG);
+    }
+}
+
+void gob_field_prepare(gob_field *f, uint64_t seed)
+{
+    /* Equal bytes of two kinds are two fields. */
+    gob_name bytes = f->coded.bytes;
+    f->hash = XXH3_64bits_withSeed(bytes.at, bytes.len, seed + (uint64_t)f->coded.kind);
+    f->code = code_of(&f->coded);
+}
+
+void gob_field_of(gob_field *f, gob_name name, bool encoding, uint64_t seed)
+{
+    gob_encode_text(&f->coded, name, encoding);
+    gob_field_prepare(f, seed);
+}
+
+gob_record gob_record_read(const uint8_t *at, size_t bytes)
+{
+    const uint8_t *end = at + bytes;
+    unsigned code = *at & GOB_FIELD_CODES;
+    gob_record r = {.value_kind = (gob_value_kind)(*at >> GOB_FIELD_BITS)};
+    size_t len;
+    at++;
+    if (code < GOB_FIELD_UUID) {
+        r.field_kind = GOB_VALUE_INT;
+        len = code + 1;
+    } else if (code == GOB_FIELD_UUID) {
+        r.field_kind = GOB_VALUE_UUID;
+        len = UUID_BYTES;
+    } else if (code < GOB_FIELD_LONG) {
+        r.field_kind = GOB_VALUE_TEXT;
+        len = code - GOB_FIELD_TEXT;
+    } else {
+        r.field_kind = GOB_VALUE_TEXT;
+        at = gob_length_read(at, &len);
+    }
+    r.field = (gob_name){at, len};
+    r.value = (gob_name){at + len, (size_t)(end - at) - len};
+    return r;
+}
+
+static size_t length_bytes(const gob_field *f)
+{
+    return f->code == GOB_FIELD_LONG ? gob_length_bytes(f->coded.bytes.len) : 0;
+}
+
+size_t gob_record_bytes(const gob_field *f, const gob_coded *value)
+{
+    return 1 + length_bytes(f) + f->coded.bytes.len + value->bytes.len;
+}
+
+void gob_record_write(uint8_t *at, const gob_field *f, const gob_coded *value)
+{
+    gob_name field = f->coded.bytes;
+    *at++ = (uint8_t)((unsigned)value->kind << GOB_FIELD_BITS | f->code);
+    if (f->code == GOB_FIELD_LONG) {
+        at = gob_length_write(at, field.len);
+    }
+    if (field.len != 0) {
+        memcpy(at, field.at, field.len);
+    }
+    if (value->bytes.len != 0) {
+        memcpy(at + field.len, value->bytes.at, value->bytes.len);
+    }
+}
+
+void gob_record_field(gob_field *f, const uint8_t *at, size_t bytes, uint64_t seed)
+{
+    gob_record r = gob_record_read(at, bytes);
+    f->coded.kind = r.field_kind;
+    f->coded.bytes = r.field;
+    gob_field_prepare(f, seed);
+}
+
+void gob_record_value(gob_coded *value, const uint8_t *at, size_t bytes)
+{
+    gob_record r = gob_record_read(at, bytes);
+    value->kind = r.value_kind;
+    value->bytes = r.value;
+}
+
+static bool is_minimal_int(gob_name bytes)
+{
+    gob_coded again;
+    gob_value value = gob_decode(GOB_VALUE_INT, bytes);
+    gob_encode(&again, &value, true);
+    return again.bytes.len == bytes.len;
+}
+
+bool gob_record_validate(const uint8_t *at, size_t bytes, const char **why)
+{
+    GOB_DEMAND(bytes != 0 && (*at & GOB_FIELD_CODES) != GOB_FIELD_FREE, "record: no head");
+    gob_record r = gob_record_read(at, bytes);
+    GOB_DEMAND((size_t)(r.field.at - at) + r.field.len <= bytes, "record: field overrun");
+    GOB_DEMAND(r.field_kind != GOB_VALUE_INT || is_minimal_int(r.field), "record: field");
+    switch (r.value_kind) {
+    case GOB_VALUE_INT:
+        GOB_DEMAND(r.value.len - 1 < INT_BYTES && is_minimal_int(r.value), "record: integer");
+        break;
+    case GOB_VALUE_UUID:
+        GOB_DEMAND(r.value.len == UUID_BYTES, "record: UUID");
+        break;
+    case GOB_VALUE_FLOAT:
+        GOB_DEMAND(r.value.len == FLOAT_BYTES, "record: double");
+        break;
+    default:
+        break;
+    }
+    return true;
+}
