@@ -296,6 +296,23 @@ static gob_status put_first(gob_blob *b, gob_alloc *a, size_t bytes)
     return GOB_OK;
 }
 
+/* The same where the buckets are full: in a blob with more of them, which moves the place. */
+static gob_status renew_buckets(gob_blob *b, gob_alloc *a, uint64_t seed, const gob_field *f,
+                                gob_place *p, size_t bytes)
+{
+    gob_blob fresh = {.simd = b->simd};
+    GOB_TRY(gob_blob_build(&fresh, a, seed, gob_blob_next, b));
+    (void)gob_blob_find(&fresh, f, p);
+    gob_status status = renew(&fresh, a, p, bytes);
+    if (status != GOB_OK) {
+        gob_blob_free(&fresh, a);
+        return status;
+    }
+    gob_blob_free(b, a);
+    *b = fresh;
+    return GOB_OK;
+}
+
 gob_status gob_blob_put(gob_blob *b, gob_alloc *a, uint64_t seed, const gob_field *f,
                         const gob_coded *value, const gob_place *p)
 {
@@ -307,11 +324,8 @@ gob_status gob_blob_put(gob_blob *b, gob_alloc *a, uint64_t seed, const gob_fiel
     if (b->count == 0) {
         GOB_TRY(put_first(b, a, bytes));
     } else if (bytes != p->bytes) {
-        if (!p->found && b->count >= (size_t)b->buckets * GOB_BUCKET_FULL) {
-            GOB_TRY(gob_blob_optimize(b, a, seed));
-            (void)gob_blob_find(b, f, &place);
-        }
-        GOB_TRY(renew(b, a, &place, bytes));
+        bool full = !p->found && b->count >= (size_t)b->buckets * GOB_BUCKET_FULL;
+        GOB_TRY(full ? renew_buckets(b, a, seed, f, &place, bytes) : renew(b, a, &place, bytes));
     }
     set_entry(b, place.index, f->hash, bytes);
     gob_record_write(records(b) + place.offset, f, value);

@@ -26,7 +26,7 @@ typedef struct gob_hashmap {
     };
     uint32_t max_compact; /* fields; 0: never compact */
     bool encoding;
-    bool compact; /* false: `fields` is in use */
+    bool compact; /* false: `fields` is in use; an empty hash is compact until the first entry */
 } gob_hashmap;
 
 /* An empty hash; allocates nothing. */
@@ -35,7 +35,7 @@ void gob_hashmap_init(gob_hashmap *h, bool encoding, uint32_t max_compact, uint6
 /* Gives all memory back; the hash is then empty, compact (unless max_compact is 0) and usable. */
 void gob_hashmap_clear(gob_hashmap *h);
 
-/* An initialised, empty dst of the same options becomes a copy of src, with its own seed. O(n). */
+/* An initialised, empty dst of the same options becomes a copy of src, with its seed too. O(n). */
 gob_status gob_hashmap_copy(gob_hashmap *dst, const gob_hashmap *src);
 
 size_t gob_hashmap_count(const gob_hashmap *h);
@@ -56,8 +56,9 @@ gob_status gob_hashmap_set(gob_hashmap *h, gob_name field, const gob_value *valu
 gob_status gob_hashmap_set_many(gob_hashmap *h, const gob_names *fields, const gob_value *values,
                                 size_t n, size_t *created);
 
-/* All entries of another hash, or on failure none. For bulk increments: collect the new values in
- * an empty hash, which its own get then prefers, and update with that at the end. */
+/* All entries of another hash of the same `encoding`, or on failure none. For bulk increments:
+ * collect the new values in an empty hash, which its own get then prefers, and update with that at
+ * the end. */
 gob_status gob_hashmap_update(gob_hashmap *h, const gob_hashmap *from, size_t *created);
 
 /* Whether the field was there. Never fails, so a bulk call may first read all, then remove all. */
@@ -67,12 +68,13 @@ bool gob_hashmap_remove(gob_hashmap *h, gob_name field);
  * while the stamp stays. A field is TEXT, INT or UUID. */
 bool gob_hashmap_next(const gob_hashmap *h, size_t *at, gob_value *field, gob_value *value);
 
-/* Packs everything as small as it goes, and into a blob where that may be. */
+/* Packs everything as small as it goes, and into a blob where that may be. The stamp changes where
+ * entries come in another order. */
 gob_status gob_hashmap_optimize(gob_hashmap *h);
 
 GOB_INLINE bool gob_hashmap_is_compact(const gob_hashmap *h)
 {
-    return h->compact;
+    return h->compact && h->max_compact != 0;
 }
 
 typedef struct gob_hashmap_memory {

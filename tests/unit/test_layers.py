@@ -14,14 +14,14 @@ CSRC = Path(__file__).parents[2] / "csrc"
 # A module may include its own layer and every earlier one; no cycles within a layer.
 LAYERS = [
     {"compiler", "status", "config", "alloc", "check"},
-    {"cpu", "score", "hash", "pack", "text", "names"},
+    {"cpu", "score", "hash", "pack", "text", "names", "encoding", "record"},
     {"group", "kernels", "sum", "journal"},
-    {"block", "patch"},
+    {"block", "patch", "blob"},
     {"pages", "table"},
-    {"members"},
+    {"members", "fields"},
     {"index", "order", "sort"},
     {"build", "increment"},
-    {"zset"},
+    {"zset", "hashmap"},
     {"bulk", "scan", "digest"},
 ]
 # Scanners of trace text: they know nothing of the containers.

@@ -1,0 +1,398 @@
+#include "gob_fields.h"
+
+#include "gob_check.h"
+
+/* Records in the arena */
+
+static const uint8_t *record_at(const gob_fields *s, size_t offset, size_t *bytes)
+{
+    return gob_length_read(s->arena + offset, bytes);
+}
+
+static bool is_free(const uint8_t *record)
+{
+    return (*record & GOB_FIELD_CODES) == GOB_FIELD_FREE;
+}
+
+size_t gob_fields_bytes_for(size_t record_bytes)
+{
+    return gob_length_bytes(record_bytes) + record_bytes;
+}
+
+static const uint8_t *any_next(const gob_fields *s, size_t *at, size_t *bytes)
+{
+    if (*at >= s->used) {
+        return NULL;
+    }
+    const uint8_t *record = record_at(s, *at, bytes);
+    *at = (size_t)(record - s->arena) + *bytes;
+    return record;
+}
+
+const uint8_t *gob_fields_next(const void *fields, size_t *at, size_t *bytes)
+{
+    const uint8_t *record;
+    do {
+        record = any_next(fields, at, bytes);
+    } while (record != NULL && is_free(record));
+    return record;
+}
+
+/* Where the record that a walk has just given begins, its length included. */
+static size_t offset_before(size_t at, size_t bytes)
+{
+    return at - gob_fields_bytes_for(bytes);
+}
+
+/* Offsets in the table */
+
+static bool is_wide(const gob_fields *s)
+{
+    return s->table.member_bytes == 8;
+}
+
+static size_t offset_of(const gob_fields *s, int64_t member)
+{
+    return is_wide(s) ? (size_t)member : (uint32_t)member;
+}
+
+/* Whether offsets of the present width reach an arena of so many bytes. */
+static bool reaches(const gob_fields *s, size_t used)
+{
+    return is_wide(s) || used <= UINT64_C(1) << s->narrow_bits;
+}
+
+static void set_offset(const gob_fields *s, size_t slot, size_t offset)
+{
+    uint8_t *p = gob_table_slot(&s->table, slot);
+    if (is_wide(s)) {
+        gob_store64(p, offset);
+    } else {
+        gob_store32(p, (uint32_t)offset);
+    }
+}
+
+static void prefetch_offset(const gob_fields *s, size_t slot)
+{
+    GOB_PREFETCH(s->arena + offset_of(s, gob_table_member(&s->table, slot)));
+}
+
+/* Finding */
+
+typedef struct wanted {
+    const gob_fields *s;
+    const gob_field *f;
+} wanted;
+
+static bool is_field(const void *context, int64_t member)
+{
+    const wanted *w = context;
+    size_t bytes;
+    return gob_record_is(record_at(w->s, offset_of(w->s, member), &bytes), w->f);
+}
+
+size_t gob_fields_find(const gob_fields *s, const gob_field *f)
+{
+    wanted w = {s, f};
+    return gob_table_seek(&s->table, f->hash, is_field, &w);
+}
+
+void gob_fields_prefetch(const gob_fields *s, const gob_field *f)
+{
+    gob_table_prefetch_hash(&s->table, f->hash);
+}
+
+void gob_fields_prefetch_record(const gob_fields *s, const gob_field *f)
+{
+    size_t slot = gob_table_prefetch_slot(&s->table, f->hash);
+    if (slot != GOB_NO_SLOT) {
+        prefetch_offset(s, slot);
+    }
+}
+
+const uint8_t *gob_fields_record(const gob_fields *s, size_t slot, size_t *bytes)
+{
+    return record_at(s, offset_of(s, gob_table_member(&s->table, slot)), bytes);
+}
+
+/* Room */
+
+/* Every record into an empty table that has room. The arena is read in order, and the table's
+ * places are loaded a batch at a time. */
+static void fill_table(const gob_fields *s, gob_table *t)
+{
+    uint64_t hash[GOB_BATCH];
+    int64_t member[GOB_BATCH];
+    const uint8_t *record = s->arena;
+    for (size_t at = 0; record != NULL;) {
+        size_t n = 0;
+        size_t bytes;
+        while (n < GOB_BATCH && (record = gob_fields_next(s, &at, &bytes)) != NULL) {
+            gob_field f;
+            gob_record_field(&f, record, bytes, t->seed);
+            hash[n] = f.hash;
+            member[n] = (int64_t)offset_before(at, bytes);
+            gob_table_prefetch_hash(t, hash[n++]);
+        }
+        for (size_t i = 0; i < n; i++) {
+            gob_table_insert_hashed(t, hash[i], member[i], 0.0);
+        }
+    }
+}
+
+/* Another table for the records, for `count` of them with offsets of so many bytes. */
+static gob_status renew_table(gob_fields *s, gob_alloc *a, size_t count, unsigned offset_bytes,
+                              bool tight)
+{
+    gob_table like = s->table;
+    gob_table grown;
+    like.member_bytes = (uint8_t)offset_bytes;
+    GOB_TRY(gob_table_resized(&like, a, count, tight, &grown));
+    fill_table(s, &grown);
+    gob_table_free(&s->table, a);
+    s->table = grown;
+    return GOB_OK;
+}
+
+static gob_status reserve_arena(gob_fields *s, gob_alloc *a, size_t bytes)
+{
+    if (bytes <= s->capacity - s->used) {
+        return GOB_OK;
+    }
+    if (bytes > SIZE_MAX / 4 - s->used) {
+        return GOB_NOMEM;
+    }
+    size_t least = s->used + bytes;
+    size_t capacity = least + least / 8;
+    uint8_t *arena = gob_realloc(a, s->arena, s->capacity, capacity);
+    if (arena == NULL) {
+        return GOB_NOMEM;
+    }
+    s->arena = arena;
+    s->capacity = capacity;
+    return GOB_OK;
+}
+
+gob_status gob_fields_reserve(gob_fields *s, gob_alloc *a, size_t entries, size_t bytes)
+{
+    GOB_TRY(reserve_arena(s, a, bytes));
+    bool room = gob_table_has_room(&s->table, entries);
+    if (room && reaches(s, s->used + bytes)) {
+        return GOB_OK;
+    }
+    unsigned offset_bytes = reaches(s, s->used + bytes) ? s->table.member_bytes : 8;
+    return renew_table(s, a, gob_fields_count(s) + entries, offset_bytes, false);
+}
+
+/* Free records */
+
+/* Whether free records of this length are kept in a list. The link lies behind the head. */
+static bool is_listed(const gob_fields *s, size_t bytes)
+{
+    return bytes > sizeof(uint64_t) && bytes < GOB_FREE_LENGTHS && s->used >= GOB_FREE_FROM;
+}
+
+static bool take_free(gob_fields *s, size_t bytes, size_t *offset)
+{
+    if (s->free == NULL || bytes >= GOB_FREE_LENGTHS || s->free[bytes] == 0) {
+        return false;
+    }
+    *offset = (size_t)s->free[bytes] - 1;
+    s->free[bytes] = gob_load64(record_at(s, *offset, &bytes) + 1);
+    s->dead -= gob_fields_bytes_for(bytes);
+    return true;
+}
+
+static void give_free(gob_fields *s, gob_alloc *a, size_t offset)
+{
+    size_t bytes;
+    uint8_t *record = s->arena + (record_at(s, offset, &bytes) - s->arena);
+    *record = GOB_FIELD_FREE;
+    s->dead += gob_fields_bytes_for(bytes);
+    if (!is_listed(s, bytes)) {
+        return;
+    }
+    if (s->free == NULL) {
+        s->free = gob_calloc(a, GOB_FREE_LENGTHS * sizeof *s->free);
+    }
+    if (s->free != NULL) {
+        gob_store64(record + 1, s->free[bytes]);
+        s->free[bytes] = offset + 1;
+    }
+}
+
+/* A new record into space that is there or reserved; its offset. */
+static size_t write_record(gob_fields *s, const gob_field *f, const gob_coded *value, size_t bytes)
+{
+    size_t offset;
+    if (!take_free(s, bytes, &offset)) {
+        offset = s->used;
+        s->used += gob_fields_bytes_for(bytes);
+    }
+    gob_record_write(gob_length_write(s->arena + offset, bytes), f, value);
+    return offset;
+}
+
+/* Changing */
+
+gob_status gob_fields_put(gob_fields *s, gob_alloc *a, const gob_field *f, const gob_coded *value,
+                          size_t slot)
+{
+    size_t bytes = gob_record_bytes(f, value);
+    if (bytes > INT32_MAX) {
+        return GOB_TOO_LARGE;
+    }
+    if (slot == GOB_NO_SLOT) {
+        GOB_TRY(gob_fields_reserve(s, a, 1, gob_fields_bytes_for(bytes)));
+        size_t offset = write_record(s, f, value, bytes);
+        gob_table_insert_hashed(&s->table, f->hash, (int64_t)offset, 0.0);
+        return GOB_OK;
+    }
+    size_t old_bytes;
+    size_t old = offset_of(s, gob_table_member(&s->table, slot));
+    const uint8_t *record = record_at(s, old, &old_bytes);
+    if (old_bytes == bytes) {
+        gob_record_write(s->arena + (record - s->arena), f, value);
+        return GOB_OK;
+    }
+    GOB_TRY(gob_fields_reserve(s, a, 0, gob_fields_bytes_for(bytes)));
+    slot = gob_fields_find(s, f); /* the table may be another one */
+    set_offset(s, slot, write_record(s, f, value, bytes));
+    give_free(s, a, old);
+    return GOB_OK;
+}
+
+void gob_fields_remove(gob_fields *s, gob_alloc *a, size_t slot)
+{
+    size_t offset = offset_of(s, gob_table_member(&s->table, slot));
+    gob_table_erase(&s->table, slot);
+    give_free(s, a, offset);
+}
+
+/* Whole */
+
+void gob_fields_init(gob_fields *s, uint64_t seed)
+{
+    *s = (gob_fields){.narrow_bits = GOB_NARROW_BITS};
+    gob_table_init(&s->table, 4, 0, seed);
+}
+
+static size_t lists_bytes(const gob_fields *s)
+{
+    return s->free == NULL ? 0 : GOB_FREE_LENGTHS * sizeof *s->free;
+}
+
+size_t gob_fields_arena_bytes(const gob_fields *s)
+{
+    return s->capacity + lists_bytes(s);
+}
+
+void gob_fields_free(gob_fields *s, gob_alloc *a)
+{
+    gob_table_free(&s->table, a);
+    gob_free(a, s->arena, s->capacity);
+    gob_free(a, s->free, lists_bytes(s));
+    uint8_t narrow_bits = s->narrow_bits;
+    gob_fields_init(s, s->table.seed);
+    s->narrow_bits = narrow_bits;
+}
+
+static void copy_records(gob_fields *s, gob_next_record *next, const void *source)
+{
+    size_t bytes;
+    const uint8_t *record;
+    for (size_t at = 0; (record = next(source, &at, &bytes)) != NULL;) {
+        uint8_t *to = gob_length_write(s->arena + s->used, bytes);
+        memcpy(to, record, bytes);
+        s->used += gob_fields_bytes_for(bytes);
+    }
+}
+
+gob_status gob_fields_build(gob_fields *s, gob_alloc *a, gob_next_record *next, const void *source)
+{
+    size_t count = 0;
+    size_t total = 0;
+    size_t bytes;
+    for (size_t at = 0; next(source, &at, &bytes) != NULL; count++) {
+        total += gob_fields_bytes_for(bytes);
+    }
+    if (count == 0) {
+        return GOB_OK;
+    }
+    s->arena = gob_malloc(a, total);
+    if (s->arena == NULL) {
+        return GOB_NOMEM;
+    }
+    s->capacity = total;
+    copy_records(s, next, source);
+    gob_status status = renew_table(s, a, count, reaches(s, total) ? 4 : 8, true);
+    if (status != GOB_OK) {
+        gob_fields_free(s, a);
+    }
+    return status;
+}
+
+bool gob_fields_wasteful(const gob_fields *s)
+{
+    size_t kept = s->used - s->dead;
+    bool arena = s->dead > kept / 2 + 128 || s->capacity - s->used > kept / 2 + 128;
+    bool table =
+        s->table.capacity > GOB_SMALL_MAX * 4 && gob_fields_count(s) * 3 < s->table.capacity;
+    return arena || table;
+}
+
+gob_status gob_fields_optimize(gob_fields *s, gob_alloc *a)
+{
+    gob_fields fresh;
+    gob_fields_init(&fresh, s->table.seed);
+    fresh.narrow_bits = s->narrow_bits;
+    GOB_TRY(gob_fields_build(&fresh, a, gob_fields_next, s));
+    gob_fields_free(s, a);
+    *s = fresh;
+    return GOB_OK;
+}
+
+static bool validate_free(const gob_fields *s, const char **why)
+{
+    for (size_t length = 0; s->free != NULL && length < GOB_FREE_LENGTHS; length++) {
+        uint64_t head = s->free[length];
+        for (size_t steps = 0; head != 0; steps++) {
+            GOB_DEMAND(head <= s->used && steps <= s->used, "fields: link of a free record");
+            size_t bytes;
+            const uint8_t *record = record_at(s, (size_t)head - 1, &bytes);
+            GOB_DEMAND(is_free(record) && bytes == length,
+                       "fields: a record in the wrong free list");
+            head = gob_load64(record + 1);
+        }
+    }
+    return true;
+}
+
+bool gob_fields_validate(const gob_fields *s, const char **why)
+{
+    size_t dead = 0;
+    size_t count = 0;
+    size_t at = 0;
+    size_t bytes;
+    const uint8_t *record;
+    GOB_DEMAND(s->used <= s->capacity && reaches(s, s->used), "fields: arena overrun");
+    while ((record = any_next(s, &at, &bytes)) != NULL) {
+        GOB_DEMAND(at <= s->used, "fields: records do not fill the arena");
+        if (is_free(record)) {
+            dead += gob_fields_bytes_for(bytes);
+            continue;
+        }
+        gob_field f;
+        if (!gob_record_validate(record, bytes, why)) {
+            return false;
+        }
+        gob_record_field(&f, record, bytes, s->table.seed);
+        size_t slot = gob_fields_find(s, &f);
+        GOB_DEMAND(slot != GOB_NO_SLOT && gob_fields_record(s, slot, &bytes) == record,
+                   "fields: a field is not found at its record");
+        count++;
+    }
+    GOB_DEMAND(count == gob_fields_count(s), "fields: count of entries");
+    GOB_DEMAND(dead == s->dead, "fields: bytes of free records");
+    return validate_free(s, why);
+}

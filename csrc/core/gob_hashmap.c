@@ -1,0 +1,476 @@
+#include "gob_hashmap.h"
+
+#include "gob_check.h"
+
+/* Forms */
+
+void gob_hashmap_init(gob_hashmap *h, bool encoding, uint32_t max_compact, uint64_t seed)
+{
+    *h = (gob_hashmap){
+        .seed = seed,
+        .max_compact = max_compact,
+        .encoding = encoding,
+        .compact = true,
+    };
+    gob_alloc_init(&h->alloc);
+    gob_blob_init(&h->blob);
+}
+
+size_t gob_hashmap_count(const gob_hashmap *h)
+{
+    return h->compact ? h->blob.count : gob_fields_count(h->fields);
+}
+
+static void free_fields(gob_fields *s, gob_alloc *a)
+{
+    gob_fields_free(s, a);
+    gob_free(a, s, sizeof *s);
+}
+
+/* Gives the memory of either form back. */
+static void free_entries(gob_hashmap *h)
+{
+    if (h->compact) {
+        gob_blob_free(&h->blob, &h->alloc);
+    } else {
+        free_fields(h->fields, &h->alloc);
+        h->compact = true;
+        gob_blob_init(&h->blob);
+    }
+}
+
+void gob_hashmap_clear(gob_hashmap *h)
+{
+    if (gob_hashmap_count(h) != 0) {
+        h->stamp++;
+    }
+    free_entries(h);
+}
+
+/* The records of a hash, in the form that it has. */
+static const uint8_t *next_record(const void *hash, size_t *at, size_t *bytes)
+{
+    const gob_hashmap *h = hash;
+    return h->compact ? gob_blob_next(&h->blob, at, bytes) : gob_fields_next(h->fields, at, bytes);
+}
+
+/* The full form of the entries of src, with memory of h. */
+static gob_fields *fields_of(gob_hashmap *h, const gob_hashmap *src)
+{
+    gob_fields *s = gob_malloc(&h->alloc, sizeof *s);
+    if (s == NULL) {
+        return NULL;
+    }
+    gob_fields_init(s, h->seed);
+    if (gob_fields_build(s, &h->alloc, next_record, src) != GOB_OK) {
+        gob_free(&h->alloc, s, sizeof *s);
+        return NULL;
+    }
+    return s;
+}
+
+static void take_fields(gob_hashmap *h, gob_fields *s)
+{
+    free_entries(h);
+    h->compact = false;
+    h->fields = s;
+}
+
+gob_status gob_hashmap_copy(gob_hashmap *dst, const gob_hashmap *src)
+{
+    dst->seed = src->seed;
+    if (src->compact) {
+        return gob_blob_copy(&dst->blob, &dst->alloc, &src->blob);
+    }
+    gob_fields *s = fields_of(dst, src);
+    if (s == NULL) {
+        return GOB_NOMEM;
+    }
+    take_fields(dst, s);
+    return GOB_OK;
+}
+
+/* From the full form into a blob; GOB_TOO_LARGE where that may not be. */
+static gob_status shrink(gob_hashmap *h)
+{
+    gob_blob blob;
+    if (gob_hashmap_count(h) > h->max_compact) {
+        return GOB_TOO_LARGE;
+    }
+    gob_blob_init(&blob);
+    GOB_TRY(gob_blob_build(&blob, &h->alloc, h->seed, next_record, h));
+    free_entries(h);
+    h->blob = blob;
+    return GOB_OK;
+}
+
+gob_status gob_hashmap_optimize(gob_hashmap *h)
+{
+    if (h->compact) {
+        size_t buckets = h->blob.buckets;
+        GOB_TRY(gob_blob_optimize(&h->blob, &h->alloc, h->seed));
+        h->stamp += h->blob.buckets != buckets;
+        return GOB_OK;
+    }
+    bool moves = h->fields->dead != 0;
+    gob_status status = shrink(h);
+    if (status == GOB_TOO_LARGE) {
+        status = gob_fields_optimize(h->fields, &h->alloc);
+    }
+    h->stamp += status == GOB_OK && (moves || h->compact);
+    return status;
+}
+
+/* Reading */
+
+static gob_value value_of(const uint8_t *record, size_t bytes)
+{
+    gob_record r = gob_record_read(record, bytes);
+    return gob_decode(r.value_kind, r.value);
+}
+
+/* The record of a field, or NULL. */
+static const uint8_t *find_record(const gob_hashmap *h, const gob_field *f, size_t *bytes)
+{
+    if (h->compact) {
+        gob_place p;
+        bool found = gob_blob_find(&h->blob, f, &p);
+        *bytes = p.bytes;
+        return found ? gob_blob_record(&h->blob, &p) : NULL;
+    }
+    size_t slot = gob_fields_find(h->fields, f);
+    return slot == GOB_NO_SLOT ? NULL : gob_fields_record(h->fields, slot, bytes);
+}
+
+static void get_prepared(const gob_hashmap *h, const gob_field *f, gob_value *value)
+{
+    size_t bytes;
+    const uint8_t *record = find_record(h, f, &bytes);
+    *value = record == NULL ? (gob_value){.kind = GOB_VALUE_NONE} : value_of(record, bytes);
+}
+
+bool gob_hashmap_get(const gob_hashmap *h, gob_name field, gob_value *value)
+{
+    gob_field f;
+    gob_field_of(&f, field, h->encoding, h->seed);
+    get_prepared(h, &f, value);
+    return value->kind != GOB_VALUE_NONE;
+}
+
+/* Fields that are looked up together, and the values that they are to get. */
+typedef struct batch {
+    size_t n;
+    gob_field field[GOB_BATCH];
+    gob_coded value[GOB_BATCH];
+} batch;
+
+/* Starts the loads of a batch. A blob is near anyway. */
+static void prefetch(const gob_hashmap *h, const batch *b)
+{
+    for (size_t i = 0; !h->compact && i < b->n; i++) {
+        gob_fields_prefetch(h->fields, &b->field[i]);
+    }
+    for (size_t i = 0; !h->compact && i < b->n; i++) {
+        gob_fields_prefetch_record(h->fields, &b->field[i]);
+    }
+}
+
+void gob_hashmap_get_many(const gob_hashmap *h, const gob_names *fields, size_t from, size_t n,
+                          gob_value *values)
+{
+    batch b;
+    for (b.n = 0; b.n < n; b.n++) {
+        gob_field_of(&b.field[b.n], gob_names_at(fields, from + b.n), h->encoding, h->seed);
+    }
+    prefetch(h, &b);
+    for (size_t i = 0; i < n; i++) {
+        get_prepared(h, &b.field[i], &values[i]);
+    }
+}
+
+bool gob_hashmap_next(const gob_hashmap *h, size_t *at, gob_value *field, gob_value *value)
+{
+    size_t bytes;
+    const uint8_t *record = next_record(h, at, &bytes);
+    if (record == NULL) {
+        return false;
+    }
+    gob_record r = gob_record_read(record, bytes);
+    *field = gob_decode(r.field_kind, r.field);
+    *value = gob_decode(r.value_kind, r.value);
+    return true;
+}
+
+/* Writing one entry */
+
+static bool has_value(const uint8_t *record, size_t bytes, const gob_coded *value)
+{
+    gob_record r = gob_record_read(record, bytes);
+    return r.value_kind == value->kind && r.value.len == value->bytes.len &&
+           gob_same_bytes(r.value.at, value->bytes.at, r.value.len);
+}
+
+/* Room is made for the entry in the full form before that takes over. */
+static gob_status put_growing(gob_hashmap *h, const gob_field *f, const gob_coded *value)
+{
+    gob_fields *s = fields_of(h, h);
+    if (s == NULL) {
+        return GOB_NOMEM;
+    }
+    gob_status status = gob_fields_put(s, &h->alloc, f, value, gob_fields_find(s, f));
+    if (status == GOB_OK) {
+        take_fields(h, s);
+    } else {
+        free_fields(s, &h->alloc);
+    }
+    return status;
+}
+
+static gob_status put_compact(gob_hashmap *h, const gob_field *f, const gob_coded *value,
+                              bool *created)
+{
+    gob_place p;
+    *created = !gob_blob_find(&h->blob, f, &p);
+    if (!*created && has_value(gob_blob_record(&h->blob, &p), p.bytes, value)) {
+        return GOB_OK;
+    }
+    gob_status status = GOB_TOO_LARGE;
+    if (!*created || h->blob.count < h->max_compact) {
+        status = gob_blob_put(&h->blob, &h->alloc, h->seed, f, value, &p);
+    }
+    if (status == GOB_TOO_LARGE) {
+        status = put_growing(h, f, value);
+    }
+    h->stamp += status == GOB_OK;
+    return status;
+}
+
+static gob_status put_full(gob_hashmap *h, const gob_field *f, const gob_coded *value,
+                           bool *created)
+{
+    size_t bytes;
+    size_t slot = gob_fields_find(h->fields, f);
+    *created = slot == GOB_NO_SLOT;
+    if (!*created) {
+        const uint8_t *record = gob_fields_record(h->fields, slot, &bytes);
+        if (has_value(record, bytes, value)) {
+            return GOB_OK;
+        }
+    }
+    GOB_TRY(gob_fields_put(h->fields, &h->alloc, f, value, slot));
+    h->stamp++;
+    return GOB_OK;
+}
+
+static gob_status put(gob_hashmap *h, const gob_field *f, const gob_coded *value, bool *created)
+{
+    return h->compact ? put_compact(h, f, value, created) : put_full(h, f, value, created);
+}
+
+/* After a change: gives back what is much. Without memory for that, all stays as it is. */
+static void tidy(gob_hashmap *h)
+{
+    if (!h->compact && gob_fields_wasteful(h->fields)) {
+        (void)gob_fields_optimize(h->fields, &h->alloc);
+    }
+}
+
+gob_status gob_hashmap_set(gob_hashmap *h, gob_name field, const gob_value *value, bool *created)
+{
+    gob_field f;
+    gob_coded coded;
+    gob_field_of(&f, field, h->encoding, h->seed);
+    gob_encode(&coded, value, h->encoding);
+    uint64_t stamp = h->stamp;
+    GOB_TRY(put(h, &f, &coded, created));
+    if (h->stamp != stamp) {
+        tidy(h);
+    }
+    return GOB_OK;
+}
+
+bool gob_hashmap_remove(gob_hashmap *h, gob_name field)
+{
+    gob_field f;
+    gob_field_of(&f, field, h->encoding, h->seed);
+    if (h->compact) {
+        gob_place p;
+        if (!gob_blob_find(&h->blob, &f, &p)) {
+            return false;
+        }
+        gob_blob_remove(&h->blob, &h->alloc, h->seed, &p);
+    } else {
+        size_t slot = gob_fields_find(h->fields, &f);
+        if (slot == GOB_NO_SLOT) {
+            return false;
+        }
+        gob_fields_remove(h->fields, &h->alloc, slot);
+        tidy(h);
+    }
+    h->stamp++;
+    return true;
+}
+
+/* Writing many */
+
+/* Entries to come, from columns or from another hash. */
+typedef struct rows {
+    const gob_names *fields;
+    const gob_value *values;
+    const gob_hashmap *from; /* NULL: the columns */
+    size_t n;
+    size_t at; /* the next row, or as of next_record */
+} rows;
+
+static bool next_row(rows *r, const gob_hashmap *h, gob_field *f, gob_coded *value)
+{
+    if (r->from != NULL) {
+        size_t bytes;
+        const uint8_t *record = next_record(r->from, &r->at, &bytes);
+        if (record == NULL) {
+            return false;
+        }
+        gob_record_field(f, record, bytes, h->seed);
+        gob_record_value(value, record, bytes);
+        return true;
+    }
+    if (r->at == r->n) {
+        return false;
+    }
+    gob_field_of(f, gob_names_at(r->fields, r->at), h->encoding, h->seed);
+    gob_encode(value, &r->values[r->at++], h->encoding);
+    return true;
+}
+
+/* The next rows, their loads under way; false at the end. */
+static bool next_batch(rows *r, const gob_hashmap *h, batch *b)
+{
+    for (b->n = 0; b->n < GOB_BATCH && next_row(r, h, &b->field[b->n], &b->value[b->n]); b->n++) {
+    }
+    prefetch(h, b);
+    return b->n != 0;
+}
+
+/* What the full form needs before no row can fail any more. Rows that repeat a new field count
+ * each; and once a row changes a record's length, a later one that seems to fit may not. */
+static gob_status reserve_rows(gob_hashmap *h, rows r)
+{
+    batch b;
+    size_t entries = 0;
+    size_t added = 0;
+    size_t total = 0;
+    bool resizes = false;
+    while (next_batch(&r, h, &b)) {
+        for (size_t i = 0; i < b.n; i++) {
+            size_t old;
+            size_t bytes = gob_record_bytes(&b.field[i], &b.value[i]);
+            bool found = find_record(h, &b.field[i], &old) != NULL;
+            if (bytes > INT32_MAX) {
+                return GOB_TOO_LARGE;
+            }
+            entries += !found;
+            added += found ? 0 : gob_fields_bytes_for(bytes);
+            total += gob_fields_bytes_for(bytes);
+            resizes = resizes || (found && old != bytes);
+        }
+    }
+    return gob_fields_reserve(h->fields, &h->alloc, entries, resizes ? total : added);
+}
+
+static gob_status put_rows(gob_hashmap *h, rows r, size_t *created)
+{
+    batch b;
+    while (next_batch(&r, h, &b)) {
+        for (size_t i = 0; i < b.n; i++) {
+            bool new;
+            GOB_TRY(put(h, &b.field[i], &b.value[i], &new));
+            *created += new;
+        }
+    }
+    return GOB_OK;
+}
+
+static gob_status put_rows_full(gob_hashmap *h, rows r, size_t *created)
+{
+    GOB_TRY(reserve_rows(h, r));
+    return put_rows(h, r, created);
+}
+
+/* Many rows go through the full form, as a blob is written anew for each new field. */
+static gob_status stage(gob_hashmap *staged, const gob_hashmap *h, rows r, size_t *created)
+{
+    if (r.n < 4 || r.n <= h->blob.count / 16U) {
+        GOB_TRY(gob_blob_copy(&staged->blob, &staged->alloc, &h->blob));
+        return put_rows(staged, r, created);
+    }
+    gob_fields *s = fields_of(staged, h);
+    if (s == NULL) {
+        return GOB_NOMEM;
+    }
+    take_fields(staged, s);
+    GOB_TRY(put_rows_full(staged, r, created));
+    gob_status status = shrink(staged);
+    return status == GOB_TOO_LARGE ? GOB_OK : status;
+}
+
+/* The compact form changes in a copy, which takes over once all rows are in. */
+static gob_status put_rows_compact(gob_hashmap *h, rows r, size_t *created)
+{
+    gob_hashmap staged = *h;
+    staged.alloc.live = 0;
+    gob_blob_init(&staged.blob);
+    gob_status status = stage(&staged, h, r, created);
+    h->alloc.fail_at = staged.alloc.fail_at;
+    if (status != GOB_OK || staged.stamp == h->stamp) {
+        free_entries(&staged);
+        return status;
+    }
+    free_entries(h);
+    *h = staged;
+    return GOB_OK;
+}
+
+static gob_status set_rows(gob_hashmap *h, rows r, size_t *created)
+{
+    size_t count = 0;
+    GOB_TRY(h->compact ? put_rows_compact(h, r, &count) : put_rows_full(h, r, &count));
+    tidy(h);
+    *created = count;
+    return GOB_OK;
+}
+
+gob_status gob_hashmap_set_many(gob_hashmap *h, const gob_names *fields, const gob_value *values,
+                                size_t n, size_t *created)
+{
+    return set_rows(h, (rows){.fields = fields, .values = values, .n = n}, created);
+}
+
+gob_status gob_hashmap_update(gob_hashmap *h, const gob_hashmap *from, size_t *created)
+{
+    return set_rows(h, (rows){.from = from, .n = gob_hashmap_count(from)}, created);
+}
+
+/* Looking at everything */
+
+gob_hashmap_memory gob_hashmap_bytes(const gob_hashmap *h)
+{
+    if (h->compact) {
+        return (gob_hashmap_memory){.blob = h->blob.size};
+    }
+    return (gob_hashmap_memory){
+        .table = sizeof *h->fields + gob_table_bytes(&h->fields->table),
+        .arena = gob_fields_arena_bytes(h->fields),
+    };
+}
+
+bool gob_hashmap_validate(const gob_hashmap *h, const char **why)
+{
+    gob_hashmap_memory m = gob_hashmap_bytes(h);
+    GOB_DEMAND(m.blob + m.table + m.arena == h->alloc.live, "hashmap: live bytes");
+    if (!h->compact) {
+        GOB_DEMAND(h->fields->table.seed == h->seed, "hashmap: seed");
+        return gob_fields_validate(h->fields, why);
+    }
+    GOB_DEMAND(h->blob.count <= h->max_compact, "hashmap: a blob of too many fields");
+    return gob_blob_validate(&h->blob, h->seed, why);
+}
