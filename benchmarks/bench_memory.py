@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 from harness import LAYOUTS, Report, arguments, isolated, random_members, rss, size
-from peers import DictAndSortedList, pipelines, redis_server
+from peers import DictAndSortedList, redis_growth
 
 from goblin import SortedSet, synthetic
 
@@ -115,14 +115,9 @@ def rss_of(load: Callable[[Any], object], members: int) -> float:
 def redis(members: int) -> float | None:
     ids, scores = random_pairs(members, "int64", "float64")
     pairs = zip(ids.tolist(), scores.tolist(), strict=True)
-    commands = pipelines(b"ZADD key %r %d\r\n" % (score, member) for member, score in pairs)
-    with redis_server() as server:
-        if server is None:
-            return None
-        server.clear()
-        before = rss(server.pid)
-        server.send(commands, 1)
-        return (rss(server.pid) - before) / len(ids)
+    commands = (b"ZADD key %r %d\r\n" % (score, member) for member, score in pairs)
+    growth = redis_growth(commands)
+    return None if growth is None else growth / len(ids)
 
 
 PEERS = {"dict": dict_alone, "dict + SortedList": dict_and_sorted_list, "redis-server": redis}

@@ -15,6 +15,7 @@ from itertools import islice
 from pathlib import Path
 
 import numpy as np
+from harness import rss
 from sortedcontainers import SortedList
 
 PIPELINE = 256
@@ -111,3 +112,15 @@ def pipelines(commands: Iterable[bytes]) -> list[tuple[bytes, int]]:
     left = iter(commands)
     parts = iter(lambda: list(islice(left, PIPELINE)), [])
     return [(b"".join(part), len(part)) for part in parts]
+
+
+def redis_growth(commands: Iterable[bytes]) -> int | None:
+    """Resident bytes that a server gains by commands of one reply line each."""
+    payload = pipelines(commands)
+    with redis_server() as server:
+        if server is None:
+            return None
+        server.clear()
+        before = rss(server.pid)
+        server.send(payload, 1)
+        return rss(server.pid) - before

@@ -203,8 +203,8 @@ static void fill_records(const gob_blob *b, uint64_t seed, gob_next_record *next
     set_bucket(b, 0, 0, 0);
 }
 
-gob_status gob_blob_build(gob_blob *b, gob_alloc *a, uint64_t seed, gob_next_record *next,
-                          const void *source)
+static gob_status build(gob_blob *b, gob_alloc *a, uint64_t seed, gob_next_record *next,
+                        const void *source, size_t most_buckets)
 {
     gob_blob fresh = {.simd = b->simd};
     size_t total = 0;
@@ -217,7 +217,8 @@ gob_status gob_blob_build(gob_blob *b, gob_alloc *a, uint64_t seed, gob_next_rec
         }
     }
     if (fresh.count != 0) {
-        fresh.buckets = (uint16_t)(fresh.count / GOB_BUCKET + 1);
+        size_t buckets = fresh.count / GOB_BUCKET + 1U;
+        fresh.buckets = (uint16_t)(buckets < most_buckets ? buckets : most_buckets);
         GOB_TRY(allocate(&fresh, a, total));
         fill_directory(&fresh, seed, next, source);
         fill_records(&fresh, seed, next, source);
@@ -226,10 +227,17 @@ gob_status gob_blob_build(gob_blob *b, gob_alloc *a, uint64_t seed, gob_next_rec
     return GOB_OK;
 }
 
+gob_status gob_blob_build(gob_blob *b, gob_alloc *a, uint64_t seed, gob_next_record *next,
+                          const void *source)
+{
+    return build(b, a, seed, next, source, UINT16_MAX);
+}
+
+/* Never in more buckets than it has, so that it gets no larger. */
 gob_status gob_blob_optimize(gob_blob *b, gob_alloc *a, uint64_t seed)
 {
     gob_blob fresh = {.simd = b->simd};
-    GOB_TRY(gob_blob_build(&fresh, a, seed, gob_blob_next, b));
+    GOB_TRY(build(&fresh, a, seed, gob_blob_next, b, b->buckets));
     gob_blob_free(b, a);
     *b = fresh;
     return GOB_OK;
@@ -371,6 +379,10 @@ const uint8_t *gob_blob_next(const void *blob, size_t *at, size_t *bytes)
 
 static bool validate_directory(const gob_blob *b, const char **why)
 {
+    GOB_DEMAND(first_of(b, 0) == 0 && offset_of(b, 0) == 0, "blob: first bucket");
+    GOB_DEMAND(first_of(b, b->buckets) == b->count, "blob: last bucket");
+    GOB_DEMAND(size_for(b, offset_of(b, b->buckets)) <= b->size && b->size <= GOB_BLOB_MAX,
+               "blob: size");
     for (size_t k = 0; k < b->buckets; k++) {
         size_t from = first_of(b, k);
         size_t end = first_of(b, k + 1);
@@ -381,10 +393,6 @@ static bool validate_directory(const gob_blob *b, const char **why)
         }
         GOB_DEMAND(offset == offset_of(b, k + 1), "blob: offset of a bucket");
     }
-    GOB_DEMAND(first_of(b, 0) == 0 && offset_of(b, 0) == 0, "blob: first bucket");
-    GOB_DEMAND(first_of(b, b->buckets) == b->count, "blob: last bucket");
-    GOB_DEMAND(size_for(b, offset_of(b, b->buckets)) <= b->size && b->size <= GOB_BLOB_MAX,
-               "blob: size");
     return true;
 }
 

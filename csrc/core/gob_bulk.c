@@ -44,6 +44,9 @@ static void batch_begin(batch *b, const gob_zset *z, const gob_inputs *in, size_
     b->start = start;
     b->n = end - start < GOB_BATCH ? end - start : GOB_BATCH;
     b->ids = gob_bulk_ids(z, in, start, b->n, b->room);
+    for (size_t i = 0; z->pending != NULL && i < b->n; i++) {
+        gob_table_prefetch(z->pending, b->ids[i]);
+    }
     b->epoch = z->index.named ? z->index.members.epoch : 0;
 }
 

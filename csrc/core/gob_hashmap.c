@@ -2,6 +2,18 @@
 
 #include "gob_check.h"
 
+/* As of gob_zset. */
+static void check(const gob_hashmap *h)
+{
+#ifdef GOB_DEBUG
+    const char *why = NULL;
+    if (h->stamp % (gob_hashmap_count(h) / 1024 + 1) == 0) {
+        GOB_ASSERT(gob_hashmap_validate(h, &why));
+    }
+#endif
+    (void)h;
+}
+
 /* Forms */
 
 void gob_hashmap_init(gob_hashmap *h, bool encoding, uint32_t max_compact, uint64_t seed)
@@ -118,6 +130,7 @@ gob_status gob_hashmap_optimize(gob_hashmap *h)
         status = gob_fields_optimize(h->fields, &h->alloc);
     }
     h->stamp += status == GOB_OK && (moves || h->compact);
+    check(h);
     return status;
 }
 
@@ -268,11 +281,12 @@ static gob_status put(gob_hashmap *h, const gob_field *f, const gob_coded *value
 }
 
 /* After a change: gives back what is much. Without memory for that, all stays as it is. */
-static void tidy(gob_hashmap *h)
+static void settle(gob_hashmap *h)
 {
     if (!h->compact && gob_fields_wasteful(h->fields)) {
         (void)gob_fields_optimize(h->fields, &h->alloc);
     }
+    check(h);
 }
 
 gob_status gob_hashmap_set(gob_hashmap *h, gob_name field, const gob_value *value, bool *created)
@@ -284,7 +298,7 @@ gob_status gob_hashmap_set(gob_hashmap *h, gob_name field, const gob_value *valu
     uint64_t stamp = h->stamp;
     GOB_TRY(put(h, &f, &coded, created));
     if (h->stamp != stamp) {
-        tidy(h);
+        settle(h);
     }
     return GOB_OK;
 }
@@ -305,9 +319,9 @@ bool gob_hashmap_remove(gob_hashmap *h, gob_name field)
             return false;
         }
         gob_fields_remove(h->fields, &h->alloc, slot);
-        tidy(h);
     }
     h->stamp++;
+    settle(h);
     return true;
 }
 
@@ -434,7 +448,7 @@ static gob_status set_rows(gob_hashmap *h, rows r, size_t *created)
 {
     size_t count = 0;
     GOB_TRY(h->compact ? put_rows_compact(h, r, &count) : put_rows_full(h, r, &count));
-    tidy(h);
+    settle(h);
     *created = count;
     return GOB_OK;
 }

@@ -452,6 +452,20 @@ static size_t keep_old(scratch *s, size_t made, size_t from, size_t to)
     return made + (to - from);
 }
 
+/* Where a change takes place, at i or later. An id that is there is found without a look at names.
+ */
+static size_t place_of(const gob_order *o, const gob_window *old, size_t i, const gob_change *c)
+{
+    if (o->names != NULL && c->remove) {
+        while (i < old->count && old->members[i] != c->entry.member) {
+            i++;
+        }
+        return i;
+    }
+    gob_bound bound = gob_bound_of(o->names, c->entry);
+    return window_lower_bound(o, old, i, &bound);
+}
+
 /* Merges the old block with the run of changes into the scratch arrays; returns the new length.
  * Most runs are short, so what lies between two changes is copied as a whole. */
 static size_t merge_run(const gob_order *o, scratch *s, const gob_change *changes, size_t n)
@@ -460,8 +474,7 @@ static size_t merge_run(const gob_order *o, scratch *s, const gob_change *change
     size_t i = 0;
     for (size_t j = 0; j < n; j++) {
         gob_entry e = changes[j].entry;
-        gob_bound bound = gob_bound_of(o->names, e);
-        size_t at = window_lower_bound(o, &s->old, i, &bound);
+        size_t at = place_of(o, &s->old, i, &changes[j]);
         made = keep_old(s, made, i, at);
         i = at;
         if (changes[j].remove) {

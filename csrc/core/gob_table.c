@@ -64,11 +64,21 @@ size_t gob_table_prefetch_slot(const gob_table *t, uint64_t hash)
     size_t slot = gob_table_home(t, hash) * GOB_GROUP;
     unsigned match = gob_group_match(t->ctrl + slot, gob_table_tag(hash), (gob_simd)t->simd);
     if (match == 0) {
+        gob_table_prefetch_room(t, hash);
         return GOB_NO_SLOT;
     }
     slot += gob_ctz64(match);
     GOB_PREFETCH(gob_table_slot(t, slot));
     return slot;
+}
+
+void gob_table_prefetch_room(const gob_table *t, uint64_t hash)
+{
+    size_t slot = gob_table_home(t, hash) * GOB_GROUP;
+    unsigned room = gob_group_match(t->ctrl + slot, GOB_CTRL_EMPTY, (gob_simd)t->simd);
+    if (room != 0) {
+        GOB_PREFETCH(gob_table_slot(t, slot + gob_ctz64(room)));
+    }
 }
 
 bool gob_table_has_room(const gob_table *t, size_t count)

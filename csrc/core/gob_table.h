@@ -49,6 +49,9 @@ enum {
 void gob_table_prefetch_hash(const gob_table *t, uint64_t hash);
 size_t gob_table_prefetch_slot(const gob_table *t, uint64_t hash);
 
+/* The same for a member that is to be inserted into a table with slots: the place it will take. */
+void gob_table_prefetch_room(const gob_table *t, uint64_t hash);
+
 GOB_INLINE void gob_table_prefetch(const gob_table *t, int64_t member)
 {
     gob_table_prefetch_hash(t, gob_hash_int(member, t->seed));
@@ -124,6 +127,17 @@ GOB_INLINE size_t gob_table_home(const gob_table *t, uint64_t hash)
 GOB_INLINE size_t gob_table_next_group(const gob_table *t, size_t group)
 {
     return group + 1 == gob_table_groups(t) ? 0 : group + 1;
+}
+
+/* For a single find in a table with slots of up to 4 bytes: starts the loads of the control bytes
+ * and of the slots behind them, which otherwise wait for each other. */
+GOB_INLINE void gob_table_prefetch_group(const gob_table *t, uint64_t hash)
+{
+    size_t group = gob_table_home(t, hash);
+    const uint8_t *slots = gob_table_slot(t, group * GOB_GROUP);
+    GOB_PREFETCH(t->ctrl + group * GOB_GROUP);
+    GOB_PREFETCH(slots);
+    GOB_PREFETCH(slots + 63);
 }
 
 /* The slot with this hash whose member `is` what is looked for, or GOB_NO_SLOT. */

@@ -17,11 +17,11 @@ GOB_INLINE bool gob_parse_int64(const char *text, size_t length, int64_t *value)
     }
     uint64_t sum = 0; /* 19 digits always fit */
     for (; at < length; at++) {
-        unsigned digit = (unsigned)(unsigned char)text[at] - '0';
-        if (digit > 9) {
+        unsigned ones = (unsigned)(unsigned char)text[at] - '0';
+        if (ones > 9) {
             return false;
         }
-        sum = sum * 10 + digit;
+        sum = sum * 10 + ones;
     }
     if (sum > (uint64_t)INT64_MAX + (negative ? 1 : 0)) {
         return false;

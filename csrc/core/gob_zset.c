@@ -77,7 +77,9 @@ static gob_status reserve_pending(gob_zset *z)
                        gob_reseed(z->index.table.seed + 1));
     }
     if (!gob_table_has_room(z->pending, 1)) {
-        return gob_table_rehash(z->pending, &z->alloc, z->pending->live + 1, false);
+        /* By half: it is soon given back. */
+        size_t live = z->pending->live;
+        return gob_table_rehash(z->pending, &z->alloc, live + live / 2 + 1, false);
     }
     return GOB_OK;
 }

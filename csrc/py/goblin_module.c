@@ -1,11 +1,29 @@
 /* The extension module goblin._core: multi-phase initialisation, no mutable globals. */
 #include "goblin_module.h"
 
+#include <unistd.h>
+
+const gob_module_state *gob_state_of(const void *object)
+{
+    PyTypeObject *type = Py_TYPE((PyObject *)(uintptr_t)object);
+    return PyModule_GetState(PyType_GetModuleByDef(type, &gob_module_def));
+}
+
+int gob_seed(uint64_t *seed)
+{
+    if (getentropy(seed, sizeof *seed) != 0) {
+        PyErr_SetFromErrno(PyExc_OSError);
+        return -1;
+    }
+    return 0;
+}
+
 static int module_exec(PyObject *module)
 {
     if (gob_add_build_info(module) < 0 || gob_add_convert(module) < 0 ||
         gob_add_iterator(module) < 0 || gob_add_uuid(module) < 0 || gob_add_names(module) < 0 ||
-        gob_add_sortedset(module) < 0 || gob_add_boards(module) < 0 || gob_add_pgn(module) < 0) {
+        gob_add_sortedset(module) < 0 || gob_add_boards(module) < 0 || gob_add_hash(module) < 0 ||
+        gob_add_hash_iterator(module) < 0 || gob_add_pgn(module) < 0) {
         return -1;
     }
     return gob_add_traces(module);
@@ -14,6 +32,8 @@ static int module_exec(PyObject *module)
 static int module_traverse(PyObject *module, visitproc visit, void *arg)
 {
     gob_module_state *state = PyModule_GetState(module);
+    Py_VISIT(state->hash_type);
+    Py_VISIT(state->hash_iterator_type);
     Py_VISIT(state->iterator_type);
     Py_VISIT(state->names_type);
     Py_VISIT(state->sortedset_type);
@@ -28,6 +48,8 @@ static int module_traverse(PyObject *module, visitproc visit, void *arg)
 static int module_clear(PyObject *module)
 {
     gob_module_state *state = PyModule_GetState(module);
+    Py_CLEAR(state->hash_type);
+    Py_CLEAR(state->hash_iterator_type);
     Py_CLEAR(state->iterator_type);
     Py_CLEAR(state->names_type);
     Py_CLEAR(state->sortedset_type);

@@ -5,6 +5,8 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
+#include <stdint.h>
+
 /* What py_uuid.c needs of the module uuid. */
 typedef struct gob_uuid_state {
     PyObject *type;
@@ -15,6 +17,8 @@ typedef struct gob_uuid_state {
 } gob_uuid_state;
 
 typedef struct gob_module_state {
+    PyTypeObject *hash_type;
+    PyTypeObject *hash_iterator_type;
     PyTypeObject *iterator_type;
     PyTypeObject *names_type;
     PyTypeObject *sortedset_type;
@@ -23,10 +27,18 @@ typedef struct gob_module_state {
 
 extern struct PyModuleDef gob_module_def;
 
+/* That of the module which an object's type, or a base of it, comes from. */
+const gob_module_state *gob_state_of(const void *object);
+
+/* A new seed for a table. 0, or -1 with OSError. */
+int gob_seed(uint64_t *seed);
+
 /* Each returns 0, or -1 with an exception set. */
 int gob_add_boards(PyObject *module);
 int gob_add_build_info(PyObject *module);
 int gob_add_convert(PyObject *module);
+int gob_add_hash(PyObject *module);
+int gob_add_hash_iterator(PyObject *module);
 int gob_add_iterator(PyObject *module);
 int gob_add_names(PyObject *module);
 int gob_add_pgn(PyObject *module);

@@ -57,7 +57,7 @@ int gob_parse(const gob_signature *s, PyObject *const *args, Py_ssize_t nargs, P
 
 static int refuse_width(PyObject *object, unsigned member_bytes)
 {
-    PyErr_Format(PyExc_OverflowError, "member %R does not fit int%u", object, member_bytes * 8);
+    PyErr_Format(PyExc_OverflowError, "%R does not fit int%u", object, member_bytes * 8);
     return -1;
 }
 
@@ -79,12 +79,11 @@ int gob_member_of(PyObject *object, unsigned member_bytes, int64_t *out)
         return member_of_int(object, member_bytes, out);
     }
     if (PyBool_Check(object)) {
-        PyErr_SetString(PyExc_TypeError, "a bool can't be an integer member");
+        PyErr_SetString(PyExc_TypeError, "a bool is no integer here");
         return -1;
     }
     if (!PyIndex_Check(object)) {
-        PyErr_Format(PyExc_TypeError, "a member must be an integer, not %.100s",
-                     Py_TYPE(object)->tp_name);
+        PyErr_Format(PyExc_TypeError, "an integer is wanted, not %.100s", Py_TYPE(object)->tp_name);
         return -1;
     }
     PyObject *integer = PyNumber_Index(object);
@@ -115,7 +114,7 @@ int gob_number(PyObject *object, double *out)
         return -1;
     }
     if (isnan(value)) {
-        PyErr_SetString(PyExc_ValueError, "NaN has no place in an order");
+        PyErr_SetString(PyExc_ValueError, "NaN is no number to keep");
         return -1;
     }
     *out = value;

@@ -141,8 +141,7 @@ static int check_views(const gob_names *c, size_t count, const gob_arrow_array *
     return 0;
 }
 
-/* Python's own error for the first row that is no UTF-8. */
-static int check_text(const gob_names *c, size_t count)
+int gob_names_check_text(const gob_names *c, size_t count)
 {
     if (c->form != GOB_NAMES_VIEWS) {
         int64_t first = offset_at(c, 0);
@@ -220,7 +219,7 @@ int gob_arrow_column(const gob_arrow_type *type, const gob_arrow_array *a, gob_n
     if (type->width == 0 && type->form != GOB_NAMES_VIEWS && check_offsets(out, count) < 0) {
         return -1;
     }
-    return type->is_text ? check_text(out, count) : 0;
+    return type->is_text ? gob_names_check_text(out, count) : 0;
 }
 
 int gob_arrow_indices(const gob_arrow_type *type, const gob_arrow_array *a, const uint8_t **out)

@@ -44,6 +44,10 @@ int gob_names_from_array(gob_names_object *self, PyObject *array);
 int gob_names_from_stream(gob_names_object *self, PyObject *exporter); /* __arrow_c_stream__ */
 int gob_names_from_pair(gob_names_object *self, PyObject *exporter);   /* __arrow_c_array__ */
 
+/* Whether the rows of a column of offsets or views are UTF-8: 0, or -1 with Python's own error for
+ * the first that is not. */
+int gob_names_check_text(const gob_names *c, size_t count);
+
 /* Turns a column of text into one of UUIDs. */
 int gob_names_parse(gob_names_object *self);
 

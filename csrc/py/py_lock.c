@@ -5,23 +5,24 @@
 
 #include "py_status.h"
 
-static int refuse(const char *text)
+/* The text has a %s for the type. */
+static int refuse(gob_locked *self, const char *text)
 {
-    PyErr_SetString(PyExc_RuntimeError, text);
+    PyErr_Format(PyExc_RuntimeError, text, Py_TYPE((PyObject *)self)->tp_name);
     return -1;
 }
 
-int gob_wait(gob_sortedset *self)
+int gob_wait(gob_locked *self)
 {
     while (self->use != GOB_FREE) {
         if (self->owner == PyThread_get_thread_ident()) {
             return self->use == GOB_HELD
                        ? 0
-                       : refuse("a SortedSet can't be used from inside a call that is changing or "
-                                "reading it (a callback, signal handler or finaliser)");
+                       : refuse(self, "a %s can't be used from inside a call that is changing or "
+                                      "reading it (a callback, signal handler or finaliser)");
         }
         if (self->pid != getpid()) {
-            return refuse("this SortedSet was in use by another thread when the process forked");
+            return refuse(self, "this %s was in use by another thread when the process forked");
         }
         struct timespec pause = {.tv_nsec = 200000};
         Py_BEGIN_ALLOW_THREADS nanosleep(&pause, NULL);
@@ -33,8 +34,9 @@ int gob_wait(gob_sortedset *self)
     return 0;
 }
 
-gob_use gob_start(gob_sortedset *self, gob_use use)
+gob_use gob_start(void *object, gob_use use)
 {
+    gob_locked *self = object;
     gob_use before = (gob_use)self->use;
     self->owner = PyThread_get_thread_ident();
     self->pid = getpid();
@@ -42,9 +44,15 @@ gob_use gob_start(gob_sortedset *self, gob_use use)
     return before;
 }
 
-void gob_finish(gob_sortedset *self, gob_use before)
+void gob_finish(void *object, gob_use before)
 {
-    self->use = (uint8_t)before;
+    ((gob_locked *)object)->use = (uint8_t)before;
+}
+
+bool gob_is_intact(const void *object)
+{
+    const gob_locked *self = object;
+    return self->use != GOB_RUNNING || self->pid == getpid();
 }
 
 gob_status gob_detached(gob_work work, void *context, size_t from, size_t n)
@@ -57,35 +65,53 @@ gob_status gob_detached(gob_work work, void *context, size_t from, size_t n)
     Py_END_ALLOW_THREADS return status;
 }
 
-int gob_run_in(gob_sortedset *self, gob_work work, void *context, size_t total, size_t stretch)
+int gob_try_in(void *object, gob_work work, void *context, size_t total, size_t stretch,
+               gob_status *status)
 {
-    gob_use before = gob_start(self, GOB_RUNNING);
-    gob_status status = GOB_OK;
+    gob_use before = gob_start(object, GOB_RUNNING);
     int signalled = 0;
-    for (size_t from = 0; from < total && status == GOB_OK && signalled == 0; from += stretch) {
+    *status = GOB_OK;
+    for (size_t from = 0; from < total && *status == GOB_OK && signalled == 0; from += stretch) {
         size_t left = total - from;
-        status = gob_detached(work, context, from, left < stretch ? left : stretch);
+        *status = gob_detached(work, context, from, left < stretch ? left : stretch);
         signalled = PyErr_CheckSignals();
     }
-    gob_finish(self, before);
-    if (signalled == 0 && status != GOB_OK) {
-        gob_raise(status);
-    }
-    return signalled == 0 && status == GOB_OK ? 0 : -1;
+    gob_finish(object, before);
+    return signalled;
 }
 
-PyObject *gob_atomically(gob_sortedset *self, PyObject *const *args, Py_ssize_t nargs,
-                         PyObject *kwnames)
+int gob_run_in(void *object, gob_work work, void *context, size_t total, size_t stretch)
+{
+    gob_status status;
+    if (gob_try_in(object, work, context, total, stretch, &status) < 0) {
+        return -1;
+    }
+    if (status != GOB_OK) {
+        gob_raise(status);
+        return -1;
+    }
+    return 0;
+}
+
+gob_status gob_run_whole(void *object, gob_work work, void *context, size_t size)
+{
+    gob_use before = gob_start(object, GOB_RUNNING);
+    gob_status status = gob_detached(work, context, 0, size);
+    gob_finish(object, before);
+    return status;
+}
+
+PyObject *gob_atomically(void *object, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {
     if (nargs < 1) {
         PyErr_SetString(PyExc_TypeError, "a function is wanted");
         return NULL;
     }
-    if (gob_ready(self) < 0) {
+    if (gob_ready(object) < 0) {
         return NULL;
     }
-    gob_use before = gob_start(self, GOB_HELD);
+    gob_use before = gob_start(object, GOB_HELD);
     PyObject *result = PyObject_Vectorcall(args[0], args + 1, (size_t)(nargs - 1), kwnames);
-    gob_finish(self, before);
+    gob_finish(object, before);
     return result;
 }

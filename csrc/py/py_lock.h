@@ -1,13 +1,29 @@
-/* Who may touch a set.
+/* Who may touch a set or a hash.
  *
- * The GIL is the lock of every short call. A call that lets the GIL go marks the set as running
+ * The GIL is the lock of every short call. A call that lets the GIL go marks the object as running
  * first; a composed method of the Python layer holds it over several calls of its own thread.
  * Everyone else waits, except where waiting could never end: the running thread itself, and a
  * forked child. */
 #ifndef PY_LOCK_H
 #define PY_LOCK_H
 
-#include "py_sortedset.h"
+#include "goblin_module.h"
+
+#include "gob_compiler.h"
+#include "gob_status.h"
+
+typedef enum gob_use { GOB_FREE, GOB_HELD, GOB_RUNNING } gob_use;
+
+/* What the struct of an object with a lock begins with. */
+#define GOB_LOCK_HEAD                                                                              \
+    PyObject_HEAD unsigned long owner; /* the thread that holds or runs it */                      \
+    int32_t pid;                                                                                   \
+    uint8_t use;
+
+/* Any such object; the calls below take them all. */
+typedef struct gob_locked {
+    GOB_LOCK_HEAD
+} gob_locked;
 
 /* Long work goes in stretches of this many members, with a look at signals in between. */
 enum { GOB_STRETCH = 1 << 18 };
@@ -15,34 +31,44 @@ enum { GOB_STRETCH = 1 << 18 };
 /* Work on fewer than this is done without letting the GIL go. */
 enum { GOB_DETACH_MIN = 1 << 11 };
 
-int gob_wait(gob_sortedset *self);
+int gob_wait(gob_locked *self);
 
 /* Before any access to the core: 0 when this thread may go on. */
-GOB_INLINE int gob_ready(gob_sortedset *self)
+GOB_INLINE int gob_ready(void *object)
 {
+    gob_locked *self = object;
     return GOB_LIKELY(self->use == GOB_FREE) ? 0 : gob_wait(self);
 }
 
-/* Marks a set that is ready as running, or as held; returns what gob_finish needs. */
-gob_use gob_start(gob_sortedset *self, gob_use use);
-void gob_finish(gob_sortedset *self, gob_use before);
+/* Marks what is ready as running, or as held; returns what gob_finish needs. */
+gob_use gob_start(void *object, gob_use use);
+void gob_finish(void *object, gob_use before);
+
+/* False where another thread was writing it when the process forked: that is beyond repair. */
+bool gob_is_intact(const void *object);
 
 typedef gob_status (*gob_work)(void *context, size_t from, size_t n);
 
-/* One stretch of work on a running set, without the GIL where it is long. */
+/* One stretch of work on a running object, without the GIL where it is long. */
 gob_status gob_detached(gob_work work, void *context, size_t from, size_t n);
 
-/* All of it: total inputs in stretches on a set that is ready. -1 with an exception where the work
- * failed or a signal handler raised. */
-int gob_run_in(gob_sortedset *self, gob_work work, void *context, size_t total, size_t stretch);
+/* All of it: total inputs in stretches on an object that is ready. -1 with an exception where a
+ * signal handler raised; what the work failed with is the caller's to raise. */
+int gob_try_in(void *object, gob_work work, void *context, size_t total, size_t stretch,
+               gob_status *status);
 
-GOB_INLINE int gob_run(gob_sortedset *self, gob_work work, void *context, size_t total)
+/* The same, raising either. */
+int gob_run_in(void *object, gob_work work, void *context, size_t total, size_t stretch);
+
+GOB_INLINE int gob_run(void *object, gob_work work, void *context, size_t total)
 {
-    return gob_run_in(self, work, context, total, GOB_STRETCH);
+    return gob_run_in(object, work, context, total, GOB_STRETCH);
 }
 
-/* Calls method(*args, **kwargs) while this thread holds the set. */
-PyObject *gob_atomically(gob_sortedset *self, PyObject *const *args, Py_ssize_t nargs,
-                         PyObject *kwnames);
+/* Work that is one call, however long; size is what it grows with. */
+gob_status gob_run_whole(void *object, gob_work work, void *context, size_t size);
+
+/* Calls method(*args, **kwargs) while this thread holds the object. */
+PyObject *gob_atomically(void *object, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames);
 
 #endif

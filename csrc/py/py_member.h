@@ -3,8 +3,7 @@
 #define PY_MEMBER_H
 
 #include "py_args.h"
-#include "py_lock.h"
-#include "py_names.h"
+#include "py_sortedset.h"
 
 #include "gob_bulk.h"
 

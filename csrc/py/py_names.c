@@ -156,7 +156,7 @@ static int fill(gob_names_object *self, PyObject *values, const gob_module_state
 {
     if (PyUnicode_Check(values) || PyBytes_Check(values) || PyByteArray_Check(values)) {
         PyErr_Format(PyExc_TypeError,
-                     "members are wanted, but this is one %.100s; put it into a list",
+                     "several are wanted, but this is one %.100s; put it into a list",
                      Py_TYPE(values)->tp_name);
         return -1;
     }
@@ -213,6 +213,33 @@ PyObject *gob_names_copy(const gob_module_state *state, gob_kind kind, const gob
 {
     gob_names_object *self = new_empty(state, kind);
     if (self == NULL || copy_names(self, list, n) < 0) {
+        Py_XDECREF(self);
+        return NULL;
+    }
+    PyObject_GC_Track((PyObject *)self);
+    return (PyObject *)self;
+}
+
+static int keep_pieces(gob_names_object *self, PyObject *text, const int64_t *stops, size_t count)
+{
+    uint8_t *offsets = gob_names_own(self, count + 1, sizeof *stops, 0);
+    if (offsets == NULL) {
+        return -1;
+    }
+    memcpy(offsets, stops, (count + 1) * sizeof *stops);
+    self->source = Py_NewRef(text);
+    self->count = count;
+    self->column = (gob_names){.form = GOB_NAMES_OFFSETS64,
+                               .data = (const uint8_t *)PyBytes_AS_STRING(text),
+                               .offsets = offsets};
+    return self->kind == GOB_STR ? gob_names_check_text(&self->column, count) : 0;
+}
+
+PyObject *gob_names_between(const gob_module_state *state, gob_kind kind, PyObject *text,
+                            const int64_t *stops, size_t count)
+{
+    gob_names_object *self = new_empty(state, kind);
+    if (self == NULL || keep_pieces(self, text, stops, count) < 0) {
         Py_XDECREF(self);
         return NULL;
     }

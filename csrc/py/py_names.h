@@ -9,7 +9,8 @@
 
 #include "gob_names.h"
 
-typedef enum gob_kind { GOB_INTS, GOB_STR, GOB_BYTES, GOB_UUID } gob_kind;
+/* GOB_FLOATS only as values of a hash. */
+typedef enum gob_kind { GOB_INTS, GOB_STR, GOB_BYTES, GOB_UUID, GOB_FLOATS } gob_kind;
 
 /* The column of a goblin._core.Names of this kind, borrowed; TypeError for any other object. */
 const gob_names *gob_names_get(PyObject *object, gob_kind kind, size_t *count);
@@ -17,6 +18,11 @@ const gob_names *gob_names_get(PyObject *object, gob_kind kind, size_t *count);
 /* A new Names with a copy of these. */
 PyObject *gob_names_copy(const gob_module_state *state, gob_kind kind, const gob_name *list,
                          size_t n);
+
+/* A new Names, of str or bytes, of the pieces between count + 1 stops, which ascend within this
+ * bytes object: that is kept, the stops are copied. NULL also with UnicodeDecodeError. */
+PyObject *gob_names_between(const gob_module_state *state, gob_kind kind, PyObject *text,
+                            const int64_t *stops, size_t count);
 
 /* Where a name lies that does not lie in its object. */
 enum { GOB_NAME_ROOM = 256 };

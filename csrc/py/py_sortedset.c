@@ -1,10 +1,7 @@
 /* The type goblin._core.SortedSet: construction, slots and the table of its methods. */
 #include "py_sortedset.h"
 
-#include <unistd.h>
-
 #include "py_args.h"
-#include "py_lock.h"
 
 static PyObject *sortedset_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
@@ -22,18 +19,11 @@ static PyObject *sortedset_new(PyTypeObject *type, PyObject *args, PyObject *kwa
     return object;
 }
 
-const gob_module_state *gob_state_of(const gob_sortedset *self)
-{
-    PyObject *module = PyType_GetModuleByDef(Py_TYPE((PyObject *)(uintptr_t)self), &gob_module_def);
-    return PyModule_GetState(module); /* the module of a base type, which is always there */
-}
-
 static void sortedset_dealloc(PyObject *object)
 {
     gob_sortedset *self = (gob_sortedset *)object;
     PyTypeObject *type = Py_TYPE(object);
-    /* What another thread was writing when the process forked is beyond repair: leave it. */
-    if (self->use != GOB_RUNNING || self->pid == getpid()) {
+    if (gob_is_intact(self)) {
         gob_zset_clear(&self->z);
     }
     type->tp_free(object);

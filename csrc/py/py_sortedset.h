@@ -3,20 +3,17 @@
 #define PY_SORTEDSET_H
 
 #include "goblin_module.h"
+#include "py_lock.h"
 #include "py_names.h"
 
 #include "gob_zset.h"
 
-typedef enum gob_use { GOB_FREE, GOB_HELD, GOB_RUNNING } gob_use;
-
 /* It holds no references, so this type takes no part in garbage collection. */
 typedef struct gob_sortedset {
-    PyObject_HEAD gob_zset z;
-    unsigned long owner; /* the thread that holds or runs it; see py_lock.h */
-    int32_t pid;
-    uint8_t use;
+    GOB_LOCK_HEAD
     uint8_t kind; /* gob_kind of the members */
     bool warned;  /* has warned that an increment changed nothing */
+    gob_zset z;
 } gob_sortedset;
 
 GOB_INLINE unsigned gob_member_bytes(const gob_sortedset *self)
@@ -29,9 +26,6 @@ GOB_INLINE unsigned gob_score_bytes(const gob_sortedset *self)
     return self->z.index.score_bytes;
 }
 
-/* What UUIDs and new objects need. */
-const gob_module_state *gob_state_of(const gob_sortedset *self);
-
 /* "int32", "int64", "str", "bytes" or "uuid". */
 const char *gob_kind_name(const gob_sortedset *self);
 
@@ -40,9 +34,6 @@ int gob_sync(gob_sortedset *self);
 
 /* Warns once that an increment changed nothing; -1 where the warning raises. */
 int gob_warn_stuck(gob_sortedset *self);
-
-/* A new seed for a table. 0, or -1 with OSError. */
-int gob_seed(uint64_t *seed);
 
 PyObject *gob_iterator_new(gob_sortedset *self, PyObject *kind, bool reverse);
 

@@ -12,7 +12,7 @@ PyObject *gob_raise(gob_status status)
         PyErr_SetString(PyExc_OverflowError, "a score is beyond the range of float32");
         return NULL;
     case GOB_TOO_LARGE:
-        PyErr_SetString(PyExc_OverflowError, "the set would grow too large");
+        PyErr_SetString(PyExc_OverflowError, "it would grow too large");
         return NULL;
     case GOB_OK:
     case GOB_MALFORMED:

@@ -1,6 +1,7 @@
 /* The trace scanners for Python: bytes in, results into arrays that the caller made. */
 #include "py_traces.h"
 
+#include "py_args.h"
 #include "py_names.h"
 
 #include "gob_commands.h"
@@ -253,6 +254,32 @@ static PyObject *integer_members(PyObject *module, PyObject *args)
     return result;
 }
 
+PyDoc_STRVAR(text_names_doc,
+             "text_names(text, stops, kind, /)\n--\n\n"
+             "Names of kind \"str\" or \"bytes\": the pieces of text between the stops, in place.");
+
+static PyObject *text_names(PyObject *module, PyObject *args)
+{
+    static const char *const kinds[] = {"str", "bytes", NULL};
+    PyObject *text, *word;
+    Py_buffer stops;
+    PyObject *result = NULL;
+
+    if (!PyArg_ParseTuple(args, "Sy*O:text_names", &text, &stops, &word)) {
+        return NULL;
+    }
+    size_t places = (size_t)stops.len / sizeof(int64_t);
+    int kind = gob_word(word, "kind of pieces", kinds);
+    if (kind >= 0 && (places == 0 || !stops_fit(stops.buf, places, PyBytes_GET_SIZE(text)))) {
+        PyErr_SetString(PyExc_ValueError, "stops do not fit the text");
+    } else if (kind >= 0) {
+        result = gob_names_between(PyModule_GetState(module), (gob_kind)(GOB_STR + kind), text,
+                                   stops.buf, places - 1);
+    }
+    PyBuffer_Release(&stops);
+    return result;
+}
+
 /* Fill an array of texts with every step-th of the pieces between the stops. */
 static int write_pieces(PyObject *array, size_t count, const char *text, const int64_t *stops,
                         size_t step)
@@ -308,6 +335,7 @@ static PyMethodDef functions[] = {
     {"read_history", read_history, METH_VARARGS, read_history_doc},
     {"read_commands", read_commands, METH_VARARGS, read_commands_doc},
     {"integer_members", integer_members, METH_VARARGS, integer_members_doc},
+    {"text_names", text_names, METH_VARARGS, text_names_doc},
     {"text_column", text_column, METH_VARARGS, text_column_doc},
     {NULL, NULL, 0, NULL},
 };

@@ -2,26 +2,6 @@
 #include "py_member.h"
 #include "py_status.h"
 
-#include <unistd.h>
-
-int gob_seed(uint64_t *seed)
-{
-    if (getentropy(seed, sizeof *seed) != 0) {
-        PyErr_SetFromErrno(PyExc_OSError);
-        return -1;
-    }
-    return 0;
-}
-
-/* Work of the core that is one call, however long; size is what it grows with. */
-static gob_status run_whole(gob_sortedset *self, gob_work work, void *context, size_t size)
-{
-    gob_use before = gob_start(self, GOB_RUNNING);
-    gob_status status = gob_detached(work, context, 0, size);
-    gob_finish(self, before);
-    return status;
-}
-
 static gob_status sync_work(void *context, size_t from, size_t n)
 {
     (void)from;
@@ -36,7 +16,7 @@ int gob_sync(gob_sortedset *self)
         return 0;
     }
     size_t size = z->order == NULL ? (size_t)gob_zset_count(z) : z->pending->live;
-    gob_status status = run_whole(self, sync_work, z, size);
+    gob_status status = gob_run_whole(self, sync_work, z, size);
     if (status != GOB_OK) {
         gob_raise(status);
         return -1;
@@ -148,7 +128,7 @@ PyObject *gob_whole_assign(gob_sortedset *self, PyObject *object)
     self->kind = other->kind;
     pair p = {.to = &self->z, .from = &other->z};
     lend_failure(&p);
-    gob_status status = run_whole(other, copy_work, &p, (size_t)gob_zset_count(&other->z));
+    gob_status status = gob_run_whole(other, copy_work, &p, (size_t)gob_zset_count(&other->z));
     return_failure(&p);
     return status == GOB_OK ? Py_NewRef(Py_None) : gob_raise(status);
 }
@@ -227,7 +207,8 @@ PyObject *gob_whole_optimize(gob_sortedset *self, PyObject *unused)
     if (gob_ready(self) < 0) {
         return NULL;
     }
-    gob_status status = run_whole(self, optimize_work, &self->z, (size_t)gob_zset_count(&self->z));
+    gob_status status =
+        gob_run_whole(self, optimize_work, &self->z, (size_t)gob_zset_count(&self->z));
     return status == GOB_OK ? Py_NewRef(Py_None) : gob_raise(status);
 }
 

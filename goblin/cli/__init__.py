@@ -32,11 +32,14 @@ _HELP = {
     ),
     "replay": (
         "Carry out a file of ZADD and ZINCRBY commands, inline or RESP.",
-        "goblin replay edits.cmds\ngoblin replay --key enwiki --limit 1000000 edits.cmds",
+        "goblin replay edits.cmds\n"
+        "goblin replay --member str players.cmds\n"
+        "goblin replay --key enwiki --limit 1000000 edits.cmds",
     ),
     "leaderboard": (
         "Rank the players of Lichess games by the rating before their last game.",
         "goblin leaderboard lichess_db_standard_rated_2013-01.pgn.zst\n"
+        "zstdcat *.pgn.zst | goblin leaderboard -\n"
         "goblin leaderboard --speed blitz --after-game --key-case lower *.pgn.zst",
     ),
     "top": (
@@ -55,6 +58,16 @@ _HELP = {
         "Count a synthetic trace with goblin, numpy.bincount and collections.Counter.",
         "goblin bench\ngoblin bench --members 1000000 --json",
     ),
+}
+
+# By command: the kinds of member that may be asked for, and which it is unless told.
+_MEMBERS = {
+    "count": (["int32", "int64"], "int64"),
+    "replay": (
+        ["int32", "int64", "str", "bytes"],
+        "int64, bytes for the keys that have other members",
+    ),
+    "leaderboard": (["str", "bytes"], "str"),
 }
 
 
@@ -143,15 +156,14 @@ def _add_arguments(name: str, command: argparse.ArgumentParser) -> None:
         command.add_argument("files", nargs="+", metavar="FILE", help=f'{kind}, or "-"')
     else:
         command.add_argument("file", metavar="FILE", help='a trace, or "-"')
-    command.set_defaults(top=10, member="int64", score="float64", limit=sys.maxsize)
+    command.set_defaults(top=10, member=None, score="float64", limit=sys.maxsize)
     if name in ("count", "leaderboard", "replay", "top"):
         command.add_argument(
             "-n", "--top", type=_count, metavar="N", help="members to show (%(default)s)"
         )
-    if name in ("count", "replay"):
-        command.add_argument(
-            "--member", choices=["int32", "int64"], help="kind of member (%(default)s)"
-        )
+    if name in _MEMBERS:
+        kinds, usual = _MEMBERS[name]
+        command.add_argument("--member", choices=kinds, help=f"kind of member ({usual})")
     if name in ("count", "leaderboard", "replay"):
         command.add_argument(
             "--score", choices=["float32", "float64"], help="kind of score (%(default)s)"
@@ -162,7 +174,6 @@ def _add_arguments(name: str, command: argparse.ArgumentParser) -> None:
     if name == "replay":
         command.add_argument("--key", metavar="NAME", help="leave out the commands of other keys")
     if name == "leaderboard":
-        command.set_defaults(member="str")
         command.add_argument(
             "--speed", choices=["all", *SPEEDS], default="all", help="whose ratings (%(default)s)"
         )

@@ -10,7 +10,10 @@ import sys
 import time
 from collections.abc import Callable, Iterable
 from io import BufferedReader
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import Any, Literal, NamedTuple, TypeVar, cast
+
+import numpy as np
+from numpy.typing import NDArray
 
 from .. import SortedSet, TraceError, _core, io
 from .._sortedset import MemberKind, ScoreKind
@@ -23,20 +26,22 @@ B = TypeVar("B", bound=io.Batch)
 _PAGES, _PLAYERS = "pages", "players"  # what the one set of a dump, or of games, is called
 _DUMPS = (".tsv", ".tsv.bz2")
 _COMMANDS = (".cmds", ".cmds.bz2")
-# How a file of commands begins, and the name of a wiki, with which a dump begins, does not.
+_GAMES = (".pgn", ".pgn.zst", ".pgn.bz2")
+# How commands and games (zstd, too) begin; the name of a wiki, as a dump begins, does not.
 _FIRST_COMMAND = re.compile(rb'\s*(["\'*Z]|(?i:zadd|zincrby)\s)')
+_FIRST_GAME = re.compile(rb"(\xef\xbb\xbf)?\s*\[|\x28\xb5\x2f\xfd|[\x50-\x5f]\x2a\x4d\x18")
 _INT64 = re.compile(rb"0|-?[1-9][0-9]{0,18}")
 
 
 class Options(NamedTuple):
-    """Kinds of member and score, and after how many events of a trace to stop."""
+    """Kinds of member (None: what suits the trace) and score, after how many events to stop."""
 
-    member: MemberKind
+    member: MemberKind | None
     score: ScoreKind
     limit: int
 
-    def empty_set(self) -> SortedSet[Any]:
-        return SortedSet(member=self.member, score=self.score)
+    def empty_set(self, suits: MemberKind) -> SortedSet[Any]:
+        return SortedSet(member=self.member or suits, score=self.score)
 
 
 class Ratings(NamedTuple):
@@ -58,22 +63,23 @@ class Loaded(NamedTuple):
 
 def trace(file: str, options: Options) -> Loaded:
     """Load a trace of the kind that its suffix says, or the first bytes of standard input."""
-    if file == "-":
-        is_commands = _FIRST_COMMAND.match(_standard_input_head()) is not None
-    else:
-        is_commands = file.endswith(_COMMANDS)
-        if not is_commands and not file.endswith(_DUMPS):
-            os.stat(file)  # a missing file is the better reason
-            suffixes = ", ".join(_DUMPS + _COMMANDS)
-            raise ValueError(
-                f"{file}: the name of a trace ends in one of {suffixes}; '-' reads standard input"
-            )
-    return commands(file, options, None) if is_commands else history([file], options)
+    head = _standard_input_head() if file == "-" else b""
+    if file.endswith(_COMMANDS) or _FIRST_COMMAND.match(head):
+        return commands(file, options, None)
+    if file.endswith(_GAMES) or _FIRST_GAME.match(head):
+        return games([file], options, Ratings("all", False, False))
+    if file != "-" and not file.endswith(_DUMPS):
+        os.stat(file)  # a missing file is the better reason
+        suffixes = ", ".join(_DUMPS + _COMMANDS + _GAMES)
+        raise ValueError(
+            f"{file}: the name of a trace ends in one of {suffixes}; '-' reads standard input"
+        )
+    return history([file], options)
 
 
 def history(files: list[str], options: Options) -> Loaded:
     """Count the edits of each page in dumps."""
-    pages = options.empty_set()
+    pages = options.empty_set("int64")
 
     def take(batch: io.Batch, size: int) -> None:
         pages.increment_many(batch.page_id[:size])
@@ -86,17 +92,21 @@ def history(files: list[str], options: Options) -> Loaded:
 
 def games(files: list[str], options: Options, wanted: Ratings) -> Loaded:
     """Set each player's rating, game after game."""
-    board = options.empty_set()
+    board = options.empty_set("str")
+    kind = _text_kind(board)
     skipped = 0
 
     def take(batch: io.lichess.GameBatch, size: int) -> None:
         nonlocal skipped
-        ratings = batch.ratings_after if wanted.after_game else batch.ratings
-        names, ratings = _names(batch, wanted.lower)[:size], ratings[:size]
+        ratings = (batch.ratings_after if wanted.after_game else batch.ratings)[:size]
+        stops, data = batch._players
+        stops = stops[: size + 1]
         if wanted.speed != "all":
             chosen = batch._speeds[:size] == 1 + SPEEDS.index(wanted.speed)
-            names, ratings = names[chosen], ratings[chosen]
-            skipped += size - len(names)
+            ratings, (stops, data) = ratings[chosen], _pieces(stops, data, chosen)
+            skipped += size - len(ratings)
+        text = data.tobytes()  # of upper case it has ASCII letters only
+        names: Any = _core.text_names(text.lower() if wanted.lower else text, stops, kind)
         board.update(names, ratings)
 
     _check_standard_input(files)
@@ -106,12 +116,12 @@ def games(files: list[str], options: Options, wanted: Ratings) -> Loaded:
     return Loaded({_PLAYERS: board}, events - skipped, reader.skipped | others, seconds)
 
 
-def _names(batch: io.lichess.GameBatch, lower: bool) -> Any:
-    """Names of players; of upper case they have ASCII letters only."""
-    if not lower:
-        return batch.players
-    offsets, data = batch._players
-    return _core.text_column(data.tobytes().lower(), offsets, 0, 1)
+def _pieces(
+    stops: NDArray[np.int64], data: NDArray[np.uint8], chosen: NDArray[np.bool_]
+) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
+    """The chosen of the pieces of data between stops from 0 on, next to each other."""
+    sizes = np.diff(stops)
+    return np.append(0, np.cumsum(sizes[chosen])), data[: stops[-1]][np.repeat(chosen, sizes)]
 
 
 def commands(file: str, options: Options, key: bytes | None) -> Loaded:
@@ -124,13 +134,12 @@ def commands(file: str, options: Options, key: bytes | None) -> Loaded:
         if key is not None and batch.key != key:
             skipped += size
             return
-        members = batch.int_members()
-        if members is None:
-            raise _not_integer(file, batch)
-        if batch.key not in sets:
-            sets[batch.key] = options.empty_set()
-        change = sets[batch.key].update if batch.op == "ZADD" else sets[batch.key].increment_many
-        change(members[:size], batch.scores[:size])
+        batch = batch._head(size)
+        held = sets.get(batch.key) or options.empty_set("int64")
+        scores, members = _fitted(file, held, batch, options)
+        sets[batch.key] = scores
+        change = scores.update if batch.op == "ZADD" else scores.increment_many
+        change(members, batch.scores)
 
     _check_standard_input([file])
     events, seconds = _feed(io.commands(file), options.limit, take)
@@ -138,7 +147,7 @@ def commands(file: str, options: Options, key: bytes | None) -> Loaded:
         raise ValueError(f"{_name(file)}: no command has the key {os.fsdecode(key or b'')!r}")
     named = {os.fsdecode(name): scores for name, scores in sets.items()}
     return Loaded(
-        named or {"": options.empty_set()},
+        named or {"": options.empty_set("int64")},
         events - skipped,
         {"other key": skipped} if skipped else {},
         seconds,
@@ -165,9 +174,39 @@ def _feed(
     return limit - left, time.perf_counter() - started
 
 
-def _not_integer(file: str, batch: io.CommandBatch) -> TraceError:
-    name = next(os.fsdecode(m) for m in batch.members.tolist() if not _is_int64(m))
-    return TraceError(f"{_name(file)}: member {reprlib.repr(name)} is no 64-bit integer")
+def _fitted(
+    file: str, scores: SortedSet[Any], batch: io.CommandBatch, options: Options
+) -> tuple[SortedSet[Any], Any]:
+    """The set, now one of bytes where the members ask for it, and these as it takes them."""
+    if scores.member_dtype.startswith("int"):
+        integers = batch.int_members()
+        if integers is not None:
+            return scores, integers
+        if options.member is not None:
+            member = next(m for m in batch.members.tolist() if not _is_int64(m))
+            raise _unfit(file, member, "64-bit integer")
+        scores = _as_bytes(scores, options)
+    try:
+        return scores, batch._names(_text_kind(scores))
+    except UnicodeDecodeError as error:
+        raise _unfit(file, error.object, "UTF-8") from None
+
+
+def _as_bytes(integers: SortedSet[Any], options: Options) -> SortedSet[Any]:
+    """A set of the same members as decimal text."""
+    texts = options._replace(member="bytes").empty_set("bytes")
+    for members, scores in integers._chunks():
+        texts.update(np.asarray(members).astype("S"), scores)
+    return texts
+
+
+def _text_kind(scores: SortedSet[Any]) -> Literal["str", "bytes"]:
+    return "str" if scores.member_dtype == "str" else "bytes"
+
+
+def _unfit(file: str, member: bytes, wanted: str) -> TraceError:
+    name = reprlib.repr(member.decode("utf-8", "surrogateescape"))
+    return TraceError(f"{_name(file)}: member {name} is no {wanted}")
 
 
 def _is_int64(member: bytes) -> bool:

@@ -17,6 +17,7 @@ Report = dict[str, Any]
 # By command: what members and scores are.
 _WORDS = {"count": ("page", "edits"), "leaderboard": ("player", "rating")}
 _SPREAD = ("mean", "min", "25%", "50%", "75%", "max")
+_LONGEST = 64  # characters of a name in a table
 
 
 def make(command: str, loaded: Loaded, top: int) -> Report:
@@ -42,7 +43,7 @@ def _of_set(command: str, scores: SortedSet[Any], top: int) -> Report:
         "members": len(scores),
         "total": digest.total,
         "top": [
-            {"rank": rank, "member": member, "score": score}
+            {"rank": rank, "member": _plain_member(member), "score": score}
             for rank, (member, score) in enumerate(rows, start=1)
         ],
         "digest": {
@@ -54,10 +55,16 @@ def _of_set(command: str, scores: SortedSet[Any], top: int) -> Report:
         "bytes": memory.total,
         "bytes_per_member": memory.per_member,
     }
-    if command == "info":
+    if command in ("info", "leaderboard"):
         report["scores"] = scores.describe()
+    if command == "info":
         report["memory"] = memory._asdict()
     return report
+
+
+def _plain_member(member: Any) -> Any:
+    """Text for bytes, with surrogates for those that are no UTF-8."""
+    return member.decode("utf-8", "surrogateescape") if isinstance(member, bytes) else member
 
 
 def _rss_bytes() -> int:
@@ -94,7 +101,7 @@ def as_text(report: Report) -> str:
         parts = [_set_text(command, report)]
     else:
         parts = [
-            f"{escaped(key)}:\n{_set_text(command, of_set)}"
+            f"{_shown(key)}:\n{_set_text(command, of_set)}"
             for key, of_set in report["keys"].items()
         ]
     if command != "digest":  # which has nothing that differs from run to run
@@ -108,19 +115,28 @@ def _set_text(command: str, of_set: Report) -> str:
     member, score = _WORDS.get(command, ("member", "score"))
     facts = {
         f"{member}s": f"{of_set['members']:,}",
-        "edits" if command == "count" else "total": number(of_set["total"]),
+        **_sum(command, of_set),
         "memory": f"{of_set['bytes']:,} bytes" + _each(of_set["bytes_per_member"], member),
     }
     if command == "info":
         spread = {name: number(of_set["scores"][name]) for name in _SPREAD}
         parts = MemoryReport(**of_set["memory"])
         return f"{_facts({'layout': of_set['layout'], **facts, **spread})}\n\n{parts}"
-    rows = [
-        [str(row["rank"]), escaped(str(row["member"])), number(row["score"])]
-        for row in of_set["top"]
-    ]
-    top = table([["rank", member, score], *rows]) + "\n\n" if rows else ""
-    return top + _facts(facts)
+    return _top_text(of_set, member, score) + _facts(facts)
+
+
+def _sum(command: str, of_set: Report) -> dict[str, str]:
+    """What the scores come to; ratings add up to nothing."""
+    if command != "leaderboard":
+        return {"edits" if command == "count" else "total": number(of_set["total"])}
+    return {"median": number(of_set["scores"]["50%"])} if of_set["members"] else {}
+
+
+def _top_text(of_set: Report, member: str, score: str) -> str:
+    rows = [["rank", member, score]]
+    for row in of_set["top"]:
+        rows.append([str(row["rank"]), _shown(str(row["member"])), number(row["score"])])
+    return table(rows) + "\n\n" if of_set["top"] else ""
 
 
 def _run_facts(report: Report) -> dict[str, str]:
@@ -154,6 +170,10 @@ def table(rows: Sequence[Sequence[str]]) -> str:
 def number(value: float) -> str:
     """A score to its last digit, whole ones without a fraction."""
     return f"{int(value):,}" if abs(value) < 2**53 and value.is_integer() else f"{value:,}"
+
+
+def _shown(name: str) -> str:
+    return escaped(name if len(name) <= _LONGEST else name[: _LONGEST - 3] + "...")
 
 
 def escaped(text: str) -> str:

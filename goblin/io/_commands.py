@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import pairwise
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -83,6 +83,16 @@ class CommandBatch(Batch):
         """
         integers = np.empty(len(self), dtype=np.int64)
         return integers if _core.integer_members(self._text, self._stops, integers) else None
+
+    def _names(self, kind: Literal["str", "bytes"]) -> _core.Names:
+        """Members for a set of that kind, without an object each; UnicodeDecodeError."""
+        return _core.text_names(self._text, self._stops, kind)
+
+    def _head(self, size: int) -> CommandBatch:
+        """The first pairs."""
+        return CommandBatch(
+            self.op, self.key, self._text, self._stops[: size + 1], self.scores[:size]
+        )
 
 
 class CommandReader(Reader[CommandBatch]):

@@ -26,8 +26,18 @@ inputs = [
 wrong = [[*texts, 1], np.array(["\ud800"]), pa.array(["a", None]), [b"a", "a"], [ids[0], "x"],
          "abc", pa.chunked_array([["a"], [None]]), np.zeros((2, 2)), pa.array([1]), pa.array(["x"])]
 
+joined = "".join(texts).encode()
+stops = np.cumsum([0, *(len(t.encode()) for t in texts)])
+
 def work(rounds):
     for _ in range(rounds):
+        for kind in ("str", "bytes"):
+            list(_core.text_names(joined[:], stops, kind))
+        for text, ends in ((b"a\xff", [0, 1, 2]), (b"a", [0, 2])):
+            try:
+                _core.text_names(text, np.array(ends), "str")
+            except ValueError:
+                pass
         for kind, values in inputs:
             column = _core.names(values, kind)
             list(column)

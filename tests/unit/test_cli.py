@@ -6,11 +6,13 @@ import bz2
 import io
 import json
 import math
+import random
 import shlex
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import goblin
@@ -72,7 +74,7 @@ def feed(monkeypatch: pytest.MonkeyPatch, data: bytes) -> None:
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(stdin))
 
 
-def digest_of(scores: goblin.SortedSet[int]) -> dict[str, Any]:
+def digest_of(scores: goblin.SortedSet[Any]) -> dict[str, Any]:
     digest = scores.digest()
     return {
         "count": digest.count,
@@ -207,6 +209,80 @@ def test_several_keys(tmp_path: Path, run_json: Json) -> None:
     assert (one["top"][0]["member"], one["events"], one["skipped"]) == (20, 1, {"other key": 2})
 
 
+# ---- members that are no integers
+
+MIXED = b'ZADD a 5 10 7 9\nZINCRBY a 2 ann\nZINCRBY a 2 10\nZADD b 1 10\nZADD a 7 "\\xff" 7 007\n'
+
+
+def test_a_key_with_other_members_becomes_one_of_bytes(tmp_path: Path, run_json: Json) -> None:
+    """The order among 7 is bytewise, as in Redis: 007, 10, 9, and then the byte that is no text."""
+    keys = run_json("replay", commands(tmp_path, MIXED))["keys"]
+    assert keys["a"]["layout"] == "bytes-float64"
+    assert [(row["member"], row["score"]) for row in keys["a"]["top"]] == [
+        ("\udcff", 7.0),
+        ("9", 7.0),
+        ("10", 7.0),
+        ("007", 7.0),
+        ("ann", 2.0),
+    ]
+    assert keys["b"]["layout"] == "int64-float64"
+    assert keys["b"]["top"] == [{"rank": 1, "member": 10, "score": 1.0}]
+
+
+def test_score_kind_stays_when_the_members_turn_out_to_be_text(
+    tmp_path: Path, run_json: Json
+) -> None:
+    path = commands(tmp_path, b"ZADD a 0.1 7\nZADD a 1 x\n")
+    report = run_json("replay", "--score", "float32", path)
+    assert report["layout"] == "bytes-float32"
+    assert report["top"][1] == {"rank": 2, "member": "7", "score": float(np.float32(0.1))}
+
+
+def test_members_past_the_limit_do_not_count(tmp_path: Path, run_json: Json) -> None:
+    path = commands(tmp_path, b"ZADD a 1 7 2 8 3 x\n")
+    assert run_json("replay", "--limit", 2, path)["layout"] == "int64-float64"
+    assert run_json("replay", "--limit", 3, path)["layout"] == "bytes-float64"
+
+
+@pytest.mark.parametrize("command", ["digest", "top", "info"])
+def test_digests_of_str_and_bytes_agree(command: str, tmp_path: Path, run_json: Json) -> None:
+    path = commands(tmp_path, "ZADD a 1 10 1 9 1 Ünï 2 '' -3 'a b'\n".encode())
+    expected = goblin.SortedSet({"10": 1.0, "9": 1.0, "Ünï": 1.0, "": 2.0, "a b": -3.0})
+    assert run_json(command, path)["digest"] == digest_of(expected)
+    for member in ("str", "bytes"):
+        report = run_json("replay", "--member", member, path)
+        assert report["layout"] == f"{member}-float64"
+        assert report["digest"] == digest_of(expected)
+
+
+def test_integers_as_text(small: Path, run_json: Json) -> None:
+    report = run_json("replay", "--member", "str", small)
+    assert [row["member"] for row in report["top"]] == ["10", "20", "-30"]
+
+
+@pytest.mark.parametrize("block", [16, 100, 1 << 22])
+def test_random_commands(
+    block: int, tmp_path: Path, run_json: Json, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Against a dict by key; most members are integers, and it is late that others come."""
+    monkeypatch.setattr("goblin.io._reader.BLOCK", block)
+    rng = random.Random(block)
+    lines: list[str] = []
+    keys: dict[str, dict[str, float]] = {key: {} for key in "abc"}
+    for number in range(400):
+        key, by = rng.choice("abc"), rng.randrange(-5, 9)
+        is_text = key != "c" and number > 200 and rng.random() < 0.2
+        member = f"{'x' if is_text else ''}{rng.randrange(30)}"
+        verb = rng.choice(["ZADD", "ZINCRBY"])
+        lines.append(f"{verb} {key} {by} {member}\n")
+        keys[key][member] = by + (keys[key].get(member, 0.0) if verb == "ZINCRBY" else 0.0)
+    report = run_json("replay", commands(tmp_path, "".join(lines).encode()))["keys"]
+    for key, scores in keys.items():
+        in_kind = {int(m): s for m, s in scores.items()} if key == "c" else scores
+        assert report[key]["layout"] == f"{'int64' if key == 'c' else 'bytes'}-float64"
+        assert report[key]["digest"] == digest_of(goblin.SortedSet(in_kind))
+
+
 # ---- the text for people
 
 
@@ -264,6 +340,20 @@ def test_keys_cannot_command_a_terminal(tmp_path: Path, capsys: pytest.CaptureFi
     assert "é\\udcff:" in lines
 
 
+def test_names_cannot_command_a_terminal(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = commands(tmp_path, b'ZADD a 3 "\\x1b[2J\\n" 2 "\\xc3\\xa9\\xff" 1 "\\xe2\\x80\\xaex"\n')
+    lines = text(capsys, "top", path)
+    assert [line.split()[1] for line in lines[1:4]] == ["\\x1b[2J\\n", "é\\udcff", "\\u202ex"]
+
+
+def test_long_names_are_cut(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = commands(tmp_path, b"ZADD a 2 %s 1 %s\n" % (b"m" * 64, b"n" * 1_000_000))
+    lines = text(capsys, "top", path)
+    assert [line.split()[1] for line in lines[1:3]] == ["m" * 64, "n" * 61 + "..."]
+
+
 def test_lost_digits_are_told_in_one_line(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -301,11 +391,30 @@ def test_bench_peers_count_the_same() -> None:
 # ---- bad input
 
 
-BAD_COMMANDS = {
+NO_INTEGERS = {
     "text member": (b"ZADD a 1 7\nZADD a 1 Alice\n", "member 'Alice'"),
     "zeros in front": (b"ZADD a 1 7 2 007\n", "member '007'"),
     "beyond int64": (b"ZADD a 1 9223372036854775808\n", "member '9223372036854775808'"),
     "escaped": (b'ZADD a 1 "\\n"\n', "member '\\n'"),
+}
+
+
+@pytest.mark.parametrize("member", ["int32", "int64"])
+@pytest.mark.parametrize("content, reason", NO_INTEGERS.values(), ids=NO_INTEGERS)
+def test_members_that_must_be_integers(
+    member: str, content: bytes, reason: str, tmp_path: Path, fails: Callable[..., str]
+) -> None:
+    line = fails("replay", "--member", member, commands(tmp_path, content))
+    assert f"some.cmds: {reason} is no 64-bit integer" in line
+
+
+def test_members_that_must_be_text(tmp_path: Path, fails: Callable[..., str]) -> None:
+    path = commands(tmp_path, b'ZADD a 1 7\nZADD a 1 b 2 "\\xff" 3 c\n')
+    line = fails("replay", "--member", "str", path)
+    assert "some.cmds: member '\\udcff' is no UTF-8" in line
+
+
+BAD_COMMANDS = {
     "other command": (b"ZADD a 1 7\nGET a\n", "line 2"),
     "NaN": (b"ZADD a nan 7\n", "line 1"),
     "infinities": (b"ZADD a inf 7\nZINCRBY a -inf 7\n", "NaN"),
@@ -387,7 +496,9 @@ def test_closed_standard_input(
         "count -n -1 a.tsv",
         "count -n x a.tsv",
         "count --limit -1 a.tsv",
-        "count --member text a.tsv",
+        "count --member str a.tsv",
+        "replay --member uuid a.cmds",
+        "top --member str a.cmds",
         "count --score float16 a.tsv",
         "count --key a a.tsv",
         "top --limit 5 a.tsv",

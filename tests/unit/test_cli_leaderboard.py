@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import json
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,6 +14,7 @@ import pytest
 
 from goblin import cli, synthetic
 from goblin.io import lichess
+from goblin.io._source import import_zstd
 
 TRACE = synthetic.lichess(300, 3000, seed=5)
 SPEEDS = ["ultrabullet", "bullet", "blitz", "rapid", "classical", "correspondence"]
@@ -71,6 +74,47 @@ def test_agrees_with_the_known_final_board(run_json: Json, month: Path) -> None:
     assert list(board_of(report).items()) == final.top(10).to_list()
 
 
+@pytest.mark.parametrize("member", ["str", "bytes"])
+@pytest.mark.parametrize("score", ["float32", "float64"])
+def test_kinds(run_json: Json, month: Path, member: str, score: str) -> None:
+    report = run_json(month, "--member", member, "--score", score)
+    assert report["layout"] == f"{member}-{score}"
+    assert report["digest"] == run_json(month)["digest"]
+
+
+def test_names_that_are_no_ascii(run_json: Json, tmp_path: Path) -> None:
+    """Bad UTF-8 is replaced, as in the columns of the reader, whatever the kind and the speed."""
+    text = '[Event "Rated {} game"]\n[White "{}"]\n[WhiteElo "{}"]\n\n*\n\n'
+    games = text.format("Blitz", "Ünï", 1500) + text.format("Bullet", "Ann", 1600)
+    path = tmp_path / "a.pgn"
+    bad = text.format("Blitz", "A\xffB", 1700).encode("latin-1")
+    path.write_bytes(games.encode() + bad)
+    for member in ("str", "bytes"):
+        report = run_json(path, "--speed", "blitz", "--key-case", "lower", "--member", member)
+        assert board_of(report) == {"Ünï": 1500, "a\ufffdb": 1700}
+
+
+@pytest.mark.parametrize("command", ["top", "info", "digest"])
+def test_games_are_a_trace_like_others(
+    command: str,
+    month: Path,
+    run_json: Json,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    digest = run_json(month)["digest"]
+    packed = month.read_bytes()
+    plain = month.with_name("games.pgn")
+    plain.write_bytes(import_zstd().decompress(packed))
+    frames = b"\x50\x2a\x4d\x18\x01\0\0\0x" + packed  # first one that is to be skipped
+    for source in (month, plain, packed, frames, plain.read_bytes()):
+        if isinstance(source, bytes):
+            stdin = io.BufferedReader(io.BytesIO(source))  # type: ignore[arg-type]
+            monkeypatch.setattr("sys.stdin", io.TextIOWrapper(stdin))
+        assert cli.main([command, str(source) if isinstance(source, Path) else "-", "--json"]) == 0
+        assert json.loads(capsys.readouterr().out)["digest"] == digest
+
+
 def test_after_the_last_game(run_json: Json, month: Path) -> None:
     report = run_json(month, "--after-game", "-n", 1000)
     assert board_of(report) == {name: after for name, _, after, _ in observations(month)}
@@ -100,10 +144,12 @@ def test_several_files_and_limit(run_json: Json, month: Path) -> None:
     assert board_of(report) == {name: rating for name, rating, _, _ in observations(month)[:101]}
 
 
-def test_no_games(run_json: Json, tmp_path: Path) -> None:
+def test_no_games(run_json: Json, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "a.pgn").write_bytes(b"")
     report = run_json(tmp_path / "a.pgn")
     assert (report["members"], report["events"], report["top"]) == (0, 0, [])
+    assert cli.main(["leaderboard", str(tmp_path / "a.pgn")]) == 0
+    assert capsys.readouterr().out.startswith("players  0\nmemory ")
 
 
 def test_text_for_people(
@@ -115,7 +161,8 @@ def test_text_for_people(
     out, err = capsys.readouterr()
     assert out.splitlines()[0].split() == ["rank", "player", "rating"]
     assert out.splitlines()[1].split() == ["1", r"A\x1b[2J", "1,500"]
-    assert "players" in out
+    assert out.splitlines()[3:5] == ["players  1", "median   1,500"]
+    assert "total" not in out
     assert err == ""
 
 
@@ -142,19 +189,33 @@ def test_bad_input(
     assert err.count("\n") == 1
 
 
-def test_without_zstd(
-    capsys: pytest.CaptureFixture[str], month: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def lacking() -> None:
-        raise ImportError("zstd files need a package")
+def test_without_zstd(month: Path) -> None:
+    """Plain files need no zstd; of compressed ones one line says what to install."""
+    code = (
+        "import sys\n"
+        "sys.modules['backports.zstd'] = sys.modules['compression.zstd'] = None\n"
+        "from goblin import cli\n"
+        "sys.exit(cli.main(['leaderboard', *sys.argv[1:]]))\n"
+    )
+    command = [sys.executable, "-c", code]
+    done = subprocess.run([*command, month], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == (
+        "goblin: zstd files need the package backports.zstd: pip install 'goblin-core[zstd]'\n"
+    )
+    done = subprocess.run([*command, "-"], input="", capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (0, "")
 
-    monkeypatch.setattr("goblin.io._source.import_zstd", lacking)
-    assert cli.main(["leaderboard", str(month)]) == 1
-    out, err = capsys.readouterr()
-    assert (out, err) == ("", "goblin: zstd files need a package\n")
 
-
-@pytest.mark.parametrize("argv", [[], ["--speed", "fast", "a.pgn"], ["--key-case", "UPPER", "-"]])
+@pytest.mark.parametrize(
+    "argv",
+    [
+        [],
+        ["--speed", "fast", "a.pgn"],
+        ["--key-case", "UPPER", "-"],
+        ["--member", "int64", "a.pgn"],
+    ],
+)
 def test_wrong_usage(capsys: pytest.CaptureFixture[str], argv: list[str]) -> None:
     with pytest.raises(SystemExit) as caught:
         cli.main(["leaderboard", *argv])

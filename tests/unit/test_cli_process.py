@@ -21,6 +21,12 @@ from goblin import synthetic
 GOBLIN = [sys.executable, "-m", "goblin"]
 SCRIPT = Path(sysconfig.get_path("scripts"), "goblin")
 ROW = "\t".join(["enwiki", "revision", "create", *[""] * 20, "12", *[""] * 46]).encode() + b"\n"
+# Of each a total of 100.
+TRACES = {
+    "count": ROW * 100,
+    "replay": b"ZINCRBY a 10 x\n" * 10,
+    "leaderboard": b'[Event "x"]\n[White "Ann"]\n[WhiteElo "100"]\n\n*\n',
+}
 
 
 def run(*argv: object, **options: Any) -> subprocess.CompletedProcess[bytes]:
@@ -107,20 +113,23 @@ def test_interrupt() -> None:
     assert (process.returncode, out, err) == (130, b"", b"goblin: interrupted\n")
 
 
-def test_progress_on_a_terminal_only(tmp_path: Path) -> None:
-    path = tmp_path / "pages.tsv"
-    path.write_bytes(ROW * 100)
+@pytest.mark.parametrize("command", ["count", "replay", "leaderboard"])
+def test_progress_on_a_terminal_only(command: str, tmp_path: Path) -> None:
+    path = tmp_path / "trace"
+    path.write_bytes(TRACES[command])
     ours, theirs = pty.openpty()
     termios.tcsetwinsize(theirs, (24, 80))
     try:
-        command = [*GOBLIN, "count", "--json", str(path)]
-        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=theirs, timeout=60)
+        argv = [*GOBLIN, command, "--json", str(path)]
+        done = subprocess.run(argv, stdout=subprocess.PIPE, stderr=theirs, timeout=60)
         shown = os.read(ours, 1 << 16)
     finally:
         os.close(theirs)
         os.close(ours)
     assert b"reading" in shown
     assert json.loads(done.stdout)["total"] == 100
+    done = run(command, "--json", path)
+    assert (done.returncode, done.stderr) == (0, b"")
 
 
 def test_no_standard_error_leaves_standard_output_alone() -> None:
@@ -133,7 +142,8 @@ def test_no_standard_error_leaves_standard_output_alone() -> None:
 
 
 def test_a_long_member_does_not_flood_the_terminal() -> None:
-    done = run("replay", "-", input=b"ZADD a 1 " + b"\0" * 1_000_000 + b"\n")
+    line = b"ZADD a 1 " + b"\0" * 1_000_000 + b"\n"
+    done = run("replay", "--member", "int64", "-", input=line)
     assert (done.returncode, done.stdout) == (1, b"")
     assert done.stderr.endswith(b"is no 64-bit integer\n")
     assert len(done.stderr) < 200

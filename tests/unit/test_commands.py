@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import bz2
+import gc
 import io
 import math
 import struct
 import subprocess
 import sys
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import pytest
 
+from goblin import _core
 from goblin.errors import TraceError
 from goblin.io import commands
 
@@ -274,6 +277,46 @@ def test_members_that_are_no_integers(text: str) -> None:
     (batch,) = commands(io.BytesIO(f'ZADD k 1 5 2 "{text}"'.encode()))
     assert batch.int_members() is None
     assert batch.members.tolist() == [b"5", text.encode()]
+
+
+# Members as columns of names.
+
+
+@pytest.mark.parametrize("kind", ["str", "bytes"])
+def test_names_lie_between_stops(kind: Literal["str", "bytes"]) -> None:
+    text = "keyabécd".encode()
+    names = _core.text_names(text, np.array([3, 4, 4, 8, 9]), kind)
+    expected = [b"a", b"", "béc".encode(), b"d"]
+    assert list(names) == [m if kind == "bytes" else m.decode() for m in expected]
+    assert len(_core.text_names(text, np.array([3]), kind)) == 0
+
+
+def test_names_keep_their_text_and_not_the_stops() -> None:
+    stops = np.array([0, 2, 4])
+    names = _core.text_names(b"".join([b"ab", b"cd"]), stops, "bytes")
+    stops[:] = 1 << 40
+    gc.collect()
+    assert list(names) == [b"ab", b"cd"]
+
+
+@pytest.mark.parametrize("stops", [[], [-1, 2], [3, 2], [0, 4], [4]])
+def test_stops_that_do_not_fit(stops: list[int]) -> None:
+    with pytest.raises(ValueError, match="stops"):
+        _core.text_names(b"abc", np.array(stops, np.int64), "bytes")
+
+
+def test_what_can_be_no_names() -> None:
+    stops = np.array([0, 2, 3])
+    assert list(_core.text_names(b"a\xc3\xa9", stops, "bytes")) == [b"a\xc3", b"\xa9"]
+    for text in (b"a\xc3\xa9", b"a\xffb"):
+        with pytest.raises(UnicodeDecodeError):
+            _core.text_names(text, stops, "str")
+    with pytest.raises(ValueError, match="uuid"):
+        _core.text_names(b"abc", stops, "uuid")  # type: ignore[arg-type]
+    with pytest.raises(TypeError):
+        _core.text_names(bytearray(b"abc"), stops, "str")  # type: ignore[arg-type]
+    with pytest.raises(TypeError):
+        _core.text_names(b"abc", [0, 1], "str")  # type: ignore[arg-type]
 
 
 # Files and blocks.

@@ -1,0 +1,115 @@
+/* The object behind goblin._core.Hash, and what its files share. */
+#ifndef PY_HASH_H
+#define PY_HASH_H
+
+#include "py_lock.h"
+#include "py_names.h"
+
+#include "gob_hashmap.h"
+
+/* It holds no references, so this type takes no part in garbage collection. */
+typedef struct gob_hash_object {
+    GOB_LOCK_HEAD
+    uint8_t key;   /* gob_kind of the keys: GOB_STR or GOB_BYTES */
+    uint8_t value; /* and of the values: these, GOB_INTS or GOB_FLOATS */
+    gob_hashmap map;
+} gob_hash_object;
+
+/* "str", "bytes", "int64" or "float64". */
+const char *gob_value_word(gob_kind kind);
+
+/* Before the core gets what was converted for these kinds: gob_ready, and no one has made it a hash
+ * of other kinds meanwhile. */
+int gob_hash_ready_for(gob_hash_object *self, gob_kind key, gob_kind value);
+
+/* Entries that are collected beside a hash, to be set all together. */
+typedef struct gob_staging {
+    gob_hash_object *self;
+    gob_hashmap map; /* of the same options */
+    size_t created;  /* how many fields were new */
+} gob_staging;
+
+void gob_staging_begin(gob_staging *s, gob_hash_object *self);
+
+/* Allocations count as the hash's own again, for tests that make them fail. */
+void gob_staging_return(gob_staging *s);
+
+/* Each ends it: sets all or, on failure, none; or forgets them. */
+gob_status gob_staging_commit(gob_staging *s);
+void gob_staging_drop(gob_staging *s);
+
+/* py_hash_value.c: one value as an argument. A text lies in the caller's object or in the scratch,
+ * to be released after a success. */
+typedef struct gob_value_argument {
+    gob_value value;
+    gob_name_scratch scratch;
+} gob_value_argument;
+
+/* 0, or -1 with TypeError, ValueError or OverflowError. */
+int gob_take_value(gob_kind kind, PyObject *object, gob_value_argument *arg);
+
+/* What an increment adds: GOB_VALUE_INT for what has __index__, else GOB_VALUE_FLOAT. */
+int gob_take_step(PyObject *object, gob_value *step);
+
+/* A new str, bytes, int or float. */
+PyObject *gob_value_object(gob_kind kind, const gob_value *value);
+
+/* A new (key, value) in an empty tuple of two, which it steals; no other code runs. */
+PyObject *gob_hash_pair(const gob_hash_object *self, PyObject *pair, const gob_value *field,
+                        const gob_value *value);
+
+/* Rows of values: from Names for texts, else an array of int64 or float64, or a tuple. The rows lie
+ * in the object, which has to stay. */
+typedef struct gob_value_rows {
+    gob_value *at;
+    size_t count;
+} gob_value_rows;
+
+typedef int gob_take_row(gob_kind kind, PyObject *object, gob_value *out);
+
+/* take: what items of a tuple become. 0, or -1 with an exception. */
+int gob_take_rows(gob_kind kind, PyObject *object, gob_take_row *take, gob_value_rows *rows);
+void gob_rows_release(gob_value_rows *rows);
+
+/* Each of these takes an item of a tuple: a number as a value, and a step of an increment. */
+gob_take_row gob_take_number;
+gob_take_row gob_take_number_step;
+
+/* Methods. py_hash_single.c: one field at a time. */
+typedef PyObject *gob_hash_method(gob_hash_object *self, PyObject *const *args, Py_ssize_t nargs,
+                                  PyObject *kwnames);
+int gob_hash_contains(gob_hash_object *self, PyObject *key);
+PyObject *gob_hash_item(gob_hash_object *self, PyObject *key);
+int gob_hash_set_item(gob_hash_object *self, PyObject *key, PyObject *value);
+gob_hash_method gob_hash_get;
+gob_hash_method gob_hash_pop;
+gob_hash_method gob_hash_setdefault;
+PyObject *gob_hash_popitem(gob_hash_object *self, PyObject *unused);
+
+/* py_hash_increment.c: arithmetic on values. */
+gob_hash_method gob_hash_increment;
+PyObject *gob_hash_increment_many(gob_hash_object *self, PyObject *args);
+
+/* py_hash_bulk.c: many fields. */
+PyObject *gob_hash_texts(gob_hash_object *self, PyObject *args);
+PyObject *gob_hash_numbers(gob_hash_object *self, PyObject *args);
+PyObject *gob_hash_set_many(gob_hash_object *self, PyObject *args);
+PyObject *gob_hash_pop_many(gob_hash_object *self, PyObject *names);
+
+/* py_hash_iter.c */
+PyObject *gob_hash_iter(gob_hash_object *self);
+PyObject *gob_hash_iterate(gob_hash_object *self, PyObject *kind);
+
+/* py_hash_whole.c: the hash as a whole. */
+PyObject *gob_hash_configure(gob_hash_object *self, PyObject *args);
+PyObject *gob_hash_clear(gob_hash_object *self, PyObject *unused);
+PyObject *gob_hash_assign(gob_hash_object *self, PyObject *other);
+PyObject *gob_hash_swap(gob_hash_object *self, PyObject *other);
+PyObject *gob_hash_optimize(gob_hash_object *self, PyObject *unused);
+PyObject *gob_hash_memory(gob_hash_object *self, PyObject *unused);
+PyObject *gob_hash_live_bytes(gob_hash_object *self, PyObject *unused);
+PyObject *gob_hash_sizeof(gob_hash_object *self, PyObject *unused);
+PyObject *gob_hash_validate(gob_hash_object *self, PyObject *unused);
+PyObject *gob_hash_fail_at(gob_hash_object *self, PyObject *n);
+
+#endif

@@ -1,0 +1,280 @@
+/* Many fields at once. Writes are all or nothing. */
+#include "py_args.h"
+#include "py_hash.h"
+#include "py_status.h"
+
+#include "gob_config.h"
+
+/* Reads: texts as a list */
+
+static PyObject *value_or_missing(gob_kind kind, const gob_value *value, PyObject *missing)
+{
+    return value->kind == GOB_VALUE_NONE ? Py_NewRef(missing) : gob_value_object(kind, value);
+}
+
+/* The new objects are no containers: making them runs no other code. */
+static int fill_list(const gob_hash_object *self, const gob_names *names, size_t from, size_t n,
+                     PyObject *list, PyObject *missing)
+{
+    gob_value values[GOB_BATCH];
+    gob_hashmap_get_many(&self->map, names, from, n, values);
+    for (size_t i = 0; i < n; i++) {
+        PyObject *value = value_or_missing((gob_kind)self->value, &values[i], missing);
+        if (value == NULL) {
+            return -1;
+        }
+        PyList_SET_ITEM(list, (Py_ssize_t)(from + i), value);
+    }
+    return 0;
+}
+
+/* A new list of the values of a hash that is ready, with looks at signals. */
+static PyObject *list_values(gob_hash_object *self, const gob_names *names, PyObject *list,
+                             PyObject *missing)
+{
+    size_t count = (size_t)PyList_GET_SIZE(list);
+    gob_use before = gob_start(self, GOB_RUNNING);
+    int result = 0;
+    for (size_t from = 0; from < count && result == 0; from += GOB_BATCH) {
+        size_t n = count - from < GOB_BATCH ? count - from : GOB_BATCH;
+        result = from % GOB_STRETCH == 0 && from != 0 ? PyErr_CheckSignals() : 0;
+        result = result < 0 ? -1 : fill_list(self, names, from, n, list, missing);
+    }
+    gob_finish(self, before);
+    if (result < 0) {
+        Py_CLEAR(list);
+    }
+    return list;
+}
+
+static PyObject *texts(gob_hash_object *self, PyObject *names, PyObject *missing)
+{
+    size_t count;
+    gob_kind key = (gob_kind)self->key;
+    gob_kind value = (gob_kind)self->value;
+    const gob_names *column = gob_names_get(names, key, &count);
+    PyObject *list = column == NULL ? NULL : PyList_New((Py_ssize_t)count);
+    if (list == NULL || gob_hash_ready_for(self, key, value) < 0) {
+        Py_XDECREF(list);
+        return NULL;
+    }
+    return list_values(self, column, list, missing);
+}
+
+/* _texts(names, missing) -> list of the values */
+PyObject *gob_hash_texts(gob_hash_object *self, PyObject *args)
+{
+    PyObject *names, *missing;
+    return PyArg_ParseTuple(args, "OO:_texts", &names, &missing) ? texts(self, names, missing)
+                                                                 : NULL;
+}
+
+/* Reads: numbers into an array */
+
+typedef struct reading {
+    const gob_hash_object *self;
+    const gob_names *names;
+    gob_value missing;
+    uint8_t *out; /* of int64 or double */
+} reading;
+
+static gob_status read_stretch(void *context, size_t from, size_t count)
+{
+    reading *r = context;
+    gob_value values[GOB_BATCH];
+    for (size_t end = from + count, n; from < end; from += n) {
+        n = end - from < GOB_BATCH ? end - from : GOB_BATCH;
+        gob_hashmap_get_many(&r->self->map, r->names, from, n, values);
+        for (size_t i = 0; i < n; i++) {
+            const gob_value *v = values[i].kind == GOB_VALUE_NONE ? &r->missing : &values[i];
+            memcpy(r->out + (from + i) * sizeof v->integer, &v->integer, sizeof v->integer);
+        }
+    }
+    return GOB_OK;
+}
+
+/* What is absent reads as: a number of the kind, NaN too. */
+static int take_missing(gob_kind kind, PyObject *object, gob_value *missing)
+{
+    if (kind == GOB_INTS) {
+        return gob_take_number(kind, object, missing);
+    }
+    *missing = gob_value_float(PyFloat_AsDouble(object));
+    return missing->real == -1.0 && PyErr_Occurred() ? -1 : 0;
+}
+
+/* _numbers(names, out, missing): fills an array of int64 or float64. */
+PyObject *gob_hash_numbers(gob_hash_object *self, PyObject *args)
+{
+    PyObject *names, *out, *missing;
+    Py_buffer view;
+    size_t count, room;
+    gob_kind key = (gob_kind)self->key;
+    gob_kind value = (gob_kind)self->value;
+    reading r = {.self = self};
+    if (!PyArg_ParseTuple(args, "OOO:_numbers", &names, &out, &missing) ||
+        take_missing(value, missing, &r.missing) < 0) {
+        return NULL;
+    }
+    r.names = gob_names_get(names, key, &count);
+    if (r.names == NULL || gob_buffer(out, &view, sizeof(int64_t), true, &room) < 0) {
+        return NULL;
+    }
+    r.out = view.buf;
+    int result = -1;
+    if (room != count) {
+        PyErr_SetString(PyExc_ValueError, "out has another length than the keys");
+    } else if (gob_hash_ready_for(self, key, value) == 0) {
+        result = gob_run(self, read_stretch, &r, count);
+    }
+    PyBuffer_Release(&view);
+    return result < 0 ? NULL : Py_NewRef(Py_None);
+}
+
+/* Writes */
+
+typedef enum only { ANY, NEW, EXISTING } only;
+
+typedef struct call {
+    gob_hash_object *self;
+    gob_staging staging;
+    const gob_names *names;
+    gob_value_rows values;
+    size_t created;
+    only only;
+} call;
+
+static gob_status set_all(void *context, size_t from, size_t n)
+{
+    call *c = context;
+    (void)from;
+    return gob_hashmap_set_many(&c->self->map, c->names, c->values.at, n, &c->created);
+}
+
+void gob_staging_begin(gob_staging *s, gob_hash_object *self)
+{
+    s->self = self;
+    gob_hashmap_init(&s->map, self->map.encoding, self->map.max_compact, self->map.seed);
+    s->map.alloc.fail_at = self->map.alloc.fail_at; /* its allocations count as the hash's own */
+}
+
+void gob_staging_return(gob_staging *s)
+{
+    s->self->map.alloc.fail_at = s->map.alloc.fail_at;
+    s->map.alloc.fail_at = 0;
+}
+
+void gob_staging_drop(gob_staging *s)
+{
+    gob_staging_return(s);
+    gob_hashmap_clear(&s->map);
+}
+
+static gob_status set_staged(void *context, size_t from, size_t n)
+{
+    gob_staging *s = context;
+    (void)from;
+    (void)n;
+    return gob_hashmap_update(&s->self->map, &s->map, &s->created);
+}
+
+gob_status gob_staging_commit(gob_staging *s)
+{
+    gob_staging_return(s);
+    gob_status status = gob_run_whole(s->self, set_staged, s, gob_hashmap_count(&s->map));
+    gob_hashmap_clear(&s->map);
+    return status;
+}
+
+/* Collects the rows that are to be written. */
+static gob_status choose(void *context, size_t from, size_t n)
+{
+    call *c = context;
+    for (size_t i = from; i < from + n; i++) {
+        gob_name name = gob_names_at(c->names, i);
+        gob_value old;
+        bool created;
+        bool there = gob_hashmap_get(&c->self->map, name, &old) ||
+                     (c->only == NEW && gob_hashmap_get(&c->staging.map, name, &old));
+        if (there == (c->only == EXISTING)) {
+            GOB_TRY(gob_hashmap_set(&c->staging.map, name, &c->values.at[i], &created));
+        }
+    }
+    return GOB_OK;
+}
+
+static int set_by_choice(call *c, size_t count)
+{
+    gob_staging_begin(&c->staging, c->self);
+    if (gob_run(c->self, choose, c, count) < 0) {
+        gob_staging_drop(&c->staging);
+        return -1;
+    }
+    gob_status status = gob_staging_commit(&c->staging);
+    c->created = c->staging.created;
+    return status == GOB_OK ? 0 : (gob_raise(status), -1);
+}
+
+static int set_rows(call *c, size_t count)
+{
+    if (c->only != ANY) {
+        return set_by_choice(c, count);
+    }
+    gob_status status = gob_run_whole(c->self, set_all, c, count);
+    return status == GOB_OK ? 0 : (gob_raise(status), -1);
+}
+
+static int check_count(size_t keys, size_t values)
+{
+    if (keys != values) {
+        PyErr_Format(PyExc_ValueError, "%zu keys, but %zu values", keys, values);
+        return -1;
+    }
+    return 0;
+}
+
+/* _set_many(names, values, only) -> how many keys are new. values: Names for texts, else a tuple or
+ * an array of the kind. */
+PyObject *gob_hash_set_many(gob_hash_object *self, PyObject *args)
+{
+    static const char *const words[] = {"any", "new", "existing", NULL};
+    PyObject *names, *values, *word;
+    size_t count;
+    gob_kind key = (gob_kind)self->key;
+    gob_kind kind = (gob_kind)self->value;
+    call c = {.self = self};
+    if (!PyArg_ParseTuple(args, "OOO:_set_many", &names, &values, &word)) {
+        return NULL;
+    }
+    int chosen = gob_word(word, "only", words);
+    c.names = chosen < 0 ? NULL : gob_names_get(names, key, &count);
+    if (c.names == NULL || gob_take_rows(kind, values, gob_take_number, &c.values) < 0) {
+        return NULL;
+    }
+    c.only = (only)chosen;
+    int result = check_count(count, c.values.count) < 0 || gob_hash_ready_for(self, key, kind) < 0
+                     ? -1
+                     : set_rows(&c, count);
+    gob_rows_release(&c.values);
+    return result < 0 ? NULL : PyLong_FromSize_t(c.created);
+}
+
+/* _pop_many(names) -> list of the values, None where absent. All are read first; a key that comes
+ * again finds nothing left to remove. */
+PyObject *gob_hash_pop_many(gob_hash_object *self, PyObject *names)
+{
+    PyObject *list = texts(self, names, Py_None);
+    if (list == NULL) {
+        return NULL;
+    }
+    size_t count;
+    const gob_names *column = gob_names_get(names, (gob_kind)self->key, &count);
+    for (size_t i = 0; i < count; i++) {
+        if (!gob_hashmap_remove(&self->map, gob_names_at(column, i))) {
+            PyObject *again = PyList_GET_ITEM(list, (Py_ssize_t)i);
+            PyList_SET_ITEM(list, (Py_ssize_t)i, Py_NewRef(Py_None));
+            Py_DECREF(again);
+        }
+    }
+    return list;
+}

@@ -1,0 +1,232 @@
+/* The full form: records in an arena, their free space, and offsets that outgrow four bytes. */
+#include "gob_fields.h"
+
+#include "gob_entry_pool.h"
+#include "gob_random.h"
+#include "gob_test.h"
+
+enum { ABSENT = -1, SEED = 23, NARROW_FEW = 12 };
+
+static gob_alloc a;
+static gob_fields s;
+static int expected[FIELDS]; /* the value of each field, or ABSENT */
+
+static void begin_test(unsigned narrow_bits)
+{
+    gob_alloc_init(&a);
+    gob_fields_init(&s, SEED);
+    s.narrow_bits = (uint8_t)narrow_bits;
+    memset(expected, 0xFF, sizeof expected);
+}
+
+static void end_test(void)
+{
+    gob_fields_free(&s, &a);
+    CHECK(a.live == 0 && s.used == 0 && gob_fields_count(&s) == 0);
+}
+
+static size_t find(size_t i, gob_field *f)
+{
+    gob_field_of(f, field_pool[i], true, SEED);
+    gob_fields_prefetch(&s, f);
+    gob_fields_prefetch_record(&s, f);
+    size_t slot = gob_fields_find(&s, f);
+    CHECK((slot != GOB_NO_SLOT) == (expected[i] != ABSENT));
+    return slot;
+}
+
+static gob_status put(size_t i, size_t k)
+{
+    gob_field f;
+    gob_coded value;
+    size_t slot = find(i, &f);
+    gob_encode(&value, &value_pool[k], true);
+    gob_status status = gob_fields_put(&s, &a, &f, &value, slot);
+    expected[i] = status == GOB_OK ? (int)k : expected[i];
+    return status;
+}
+
+static void remove_field(size_t i)
+{
+    gob_field f;
+    size_t slot = find(i, &f);
+    if (slot != GOB_NO_SLOT) {
+        gob_fields_remove(&s, &a, slot);
+        expected[i] = ABSENT;
+    }
+}
+
+static bool matches(void)
+{
+    const char *why = NULL;
+    size_t count = 0;
+    bool same = gob_fields_validate(&s, &why) &&
+                a.live == gob_fields_arena_bytes(&s) + gob_table_bytes(&s.table);
+    if (!same) {
+        fprintf(stderr, "%s\n", why != NULL ? why : "live bytes");
+    }
+    for (size_t i = 0; same && i < FIELDS; i++) {
+        gob_field f;
+        size_t bytes;
+        size_t slot = find(i, &f);
+        same = (slot != GOB_NO_SLOT) == (expected[i] != ABSENT);
+        if (same && slot != GOB_NO_SLOT) {
+            const uint8_t *record = gob_fields_record(&s, slot, &bytes);
+            gob_record r = gob_record_read(record, bytes);
+            gob_value value = gob_decode(r.value_kind, r.value);
+            same = same_value(&value, &value_pool[expected[i]]);
+            count++;
+        }
+    }
+    size_t steps = 0;
+    size_t bytes;
+    for (size_t at = 0; gob_fields_next(&s, &at, &bytes) != NULL;) {
+        steps++;
+    }
+    return same && count == gob_fields_count(&s) && steps == count;
+}
+
+static void step(uint64_t *rng, unsigned wild)
+{
+    bool odd = random_below(rng, 100) < wild;
+    size_t i = random_below(rng, odd ? ODD + EDGES : FIELDS);
+    size_t k = random_below(rng, 3) == 0 ? random_below(rng, VALUES) : VALUES - 1;
+    unsigned verb = (unsigned)random_below(rng, 100);
+    if (verb < 60) {
+        CHECK(put(i, odd ? k : VALUES - 1 - k % 20) != GOB_TOO_LARGE);
+    } else if (verb < 95) {
+        remove_field(i);
+    } else if (gob_fields_wasteful(&s) || verb == 99) {
+        gob_status status = gob_fields_optimize(&s, &a);
+        CHECK(status == GOB_NOMEM || (s.dead == 0 && s.used == s.capacity && s.free == NULL));
+    }
+}
+
+static void test_random(unsigned narrow_bits, unsigned wild)
+{
+    uint64_t rng = narrow_bits + wild;
+    bool wide = false;
+    begin_test(narrow_bits);
+    for (int round = 0; round < 6000; round++) {
+        a.fail_at = random_below(&rng, 6) == 0 ? 1 + random_below(&rng, 2) : 0;
+        step(&rng, wild);
+        a.fail_at = 0;
+        wide = wide || s.table.member_bytes == 8;
+        if (round % 32 == 0) {
+            CHECK(matches());
+        }
+    }
+    CHECK(matches() && wide == (narrow_bits < 32));
+    end_test();
+}
+
+/* Offsets go back to four bytes once they reach again. */
+static void test_narrow_again(void)
+{
+    begin_test(NARROW_FEW);
+    for (size_t i = ODD + EDGES; i < FIELDS; i++) {
+        CHECK(put(i, VALUES - 1) == GOB_OK);
+    }
+    CHECK(s.table.member_bytes == 8);
+    for (size_t i = ODD + EDGES; i < FIELDS - 20; i++) {
+        remove_field(i);
+    }
+    CHECK(gob_fields_wasteful(&s) && gob_fields_optimize(&s, &a) == GOB_OK);
+    CHECK(s.table.member_bytes == 4 && !gob_fields_wasteful(&s) && matches());
+    end_test();
+}
+
+/* What was freed is taken by records of its length, and nothing grows. */
+static void test_free_space(void)
+{
+    begin_test(GOB_NARROW_BITS);
+    for (size_t i = ODD + EDGES; i < FIELDS - 10; i++) {
+        CHECK(put(i, VALUES - 1) == GOB_OK);
+    }
+    size_t used = s.used;
+    for (size_t round = 0; round < 1000; round++) {
+        size_t i = ODD + EDGES + round % (FIELDS - 10 - ODD - EDGES);
+        remove_field(i);
+        CHECK(s.dead != 0 && put(FIELDS - 1, VALUES - 1) == GOB_OK && s.dead == 0);
+        remove_field(FIELDS - 1);
+        CHECK(put(i, VALUES - 2) == GOB_OK && s.dead == 0 && s.used == used);
+    }
+    CHECK(matches());
+    end_test();
+}
+
+/* Reserved room takes that many entries without an allocation. */
+static void test_reserve(void)
+{
+    begin_test(NARROW_FEW);
+    size_t bytes = gob_fields_bytes_for(1 + 14 + 16);
+    size_t n = FIELDS - ODD - EDGES;
+    CHECK(put(0, 0) == GOB_OK);
+    CHECK(gob_fields_reserve(&s, &a, n, n * bytes) == GOB_OK);
+    a.fail_at = 1;
+    for (size_t i = 0; i < n; i++) {
+        CHECK(put(ODD + EDGES + i, VALUES - 1) == GOB_OK);
+    }
+    CHECK(a.fail_at == 1 && matches());
+    a.fail_at = 0;
+    CHECK(gob_fields_reserve(&s, &a, 1, SIZE_MAX / 2) == GOB_NOMEM && matches());
+    end_test();
+}
+
+static void test_too_large(void)
+{
+    gob_field f;
+    begin_test(GOB_NARROW_BITS);
+    gob_coded value = {.kind = GOB_VALUE_TEXT, .bytes = {entry_bytes, INT32_MAX}};
+    size_t slot = find(0, &f);
+    CHECK(gob_fields_put(&s, &a, &f, &value, slot) == GOB_TOO_LARGE && a.live == 0);
+    end_test();
+}
+
+static void test_faults(void)
+{
+    const char *why;
+    begin_test(GOB_NARROW_BITS);
+    for (size_t i = ODD + EDGES; i < FIELDS; i++) {
+        CHECK(put(i, VALUES - 1) == GOB_OK);
+    }
+    remove_field(FIELDS - 1);
+    CHECK(s.free != NULL && matches());
+    size_t used = s.used;
+    s.used = s.capacity + 1;
+    CHECK_FAULT(gob_fields_validate(&s, &why), why, "fields: arena overrun");
+    s.used = used - 1;
+    CHECK_FAULT(gob_fields_validate(&s, &why), why, "fields: records do not fill the arena");
+    s.used = used;
+    s.dead++;
+    CHECK_FAULT(gob_fields_validate(&s, &why), why, "fields: bytes of free records");
+    s.dead--;
+    s.arena[2] ^= 1;
+    CHECK_FAULT(gob_fields_validate(&s, &why), why, "fields: a field is not found at its record");
+    s.arena[2] ^= 1;
+    s.table.live++;
+    CHECK_FAULT(gob_fields_validate(&s, &why), why, "fields: count of entries");
+    s.table.live--;
+    uint64_t head = s.free[31];
+    s.free[31] = s.used + 1;
+    CHECK_FAULT(gob_fields_validate(&s, &why), why, "fields: link of a free record");
+    s.free[31] = 1;
+    CHECK_FAULT(gob_fields_validate(&s, &why), why, "fields: a record in the wrong free list");
+    s.free[31] = head;
+    CHECK(matches());
+    end_test();
+}
+
+int main(void)
+{
+    fill_entry_pool();
+    test_random(GOB_NARROW_BITS, 0);
+    test_random(GOB_NARROW_BITS, 20);
+    test_random(NARROW_FEW, 20);
+    test_narrow_again();
+    test_free_space();
+    test_reserve();
+    test_too_large();
+    test_faults();
+    return test_report();
+}
