@@ -20,8 +20,8 @@ typedef struct gob_table_object {
     gob_records records;
 } gob_table_object;
 
-/* Before the core gets what was converted for these kinds: gob_ready, and no one has made it a table
- * of other kinds meanwhile. */
+/* Before the core gets what was converted for these kinds: gob_ready, and no one has made it a
+ * table of other kinds meanwhile. */
 int gob_table_ready_for(gob_table_object *self, gob_table_kinds kinds);
 
 /* py_table_bulk.c: many records. */

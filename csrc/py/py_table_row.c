@@ -125,7 +125,7 @@ static int set(const record *self, PyObject *field, PyObject *object)
     return result;
 }
 
-static int delete(const record *self, PyObject *field)
+static int delete (const record *self, PyObject *field)
 {
     call c = {.kinds = self->table->kinds};
     gob_value none;
@@ -147,7 +147,7 @@ static int delete(const record *self, PyObject *field)
 
 static int record_set_item(record *self, PyObject *field, PyObject *value)
 {
-    return value != NULL ? set(self, field, value) : delete(self, field);
+    return value != NULL ? set(self, field, value) : delete (self, field);
 }
 
 static Py_ssize_t record_length(record *self)
@@ -275,12 +275,13 @@ static PyObject *record_key(record *self, void *unused)
     return Py_NewRef(self->key);
 }
 
-PyDoc_STRVAR(get_doc, "get($self, key, default=None)\n--\n\n"
-                      "Return the value of a field, or default where it is absent or can't be one.\n"
-                      "KeyError where the record is gone. O(fields).\n\n"
-                      ">>> row = goblin.HashTable({'ann': {'elo': '1500'}})['ann']\n"
-                      ">>> row.get('elo'), row.get('age')\n"
-                      "('1500', None)\n");
+PyDoc_STRVAR(get_doc,
+             "get($self, key, default=None)\n--\n\n"
+             "Return the value of a field, or default where it is absent or can't be one.\n"
+             "KeyError where the record is gone. O(fields).\n\n"
+             ">>> row = goblin.HashTable({'ann': {'elo': '1500'}})['ann']\n"
+             ">>> row.get('elo'), row.get('age')\n"
+             "('1500', None)\n");
 
 PyDoc_STRVAR(to_dict_doc, "to_dict($self, /)\n--\n\n"
                           "Copy the record into a dict. KeyError where it is gone. O(fields).\n\n"
@@ -318,8 +319,8 @@ static PyType_Slot slots[] = {
 static PyType_Spec spec = {
     .name = "goblin._core.Record",
     .basicsize = sizeof(record),
-    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC |
-             Py_TPFLAGS_IMMUTABLETYPE,
+    .flags =
+        Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_IMMUTABLETYPE,
     .slots = slots,
 };
 
