@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from ._boards import BoardRows, Boards
 from ._core import build_info
-from ._results import Changes, Digest, MemoryReport, Page
+from ._hash import Hash
+from ._results import Changes, Digest, HashMemory, MemoryReport, Page
 from ._rows import Rows
 from ._setops import difference, intersection, intersection_card, union
 from ._sortedset import SortedSet
@@ -18,6 +19,8 @@ __all__ = [
     "Changes",
     "Digest",
     "GoblinError",
+    "Hash",
+    "HashMemory",
     "MemoryReport",
     "Page",
     "PrecisionWarning",

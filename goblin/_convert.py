@@ -127,7 +127,7 @@ def _checked(array: NDArray[Any], dtype: str) -> NDArray[np.int64]:
         limits = np.iinfo(dtype)
         for value in (int(array.min()), int(array.max())):
             if not limits.min <= value <= limits.max:
-                raise OverflowError(f"member {value} does not fit {dtype}")
+                raise OverflowError(f"{value} does not fit {dtype}")
     return np.require(array, np.int64, ["C", "A"])
 
 
@@ -196,16 +196,38 @@ def _warn_rounded() -> None:
     )
 
 
+def split(data: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+    """A mapping or an iterable of pairs as keys and values."""
+    if isinstance(data, _TEXT):
+        raise TypeError("a mapping or pairs are wanted, not a text")
+    return _core.split_pairs(tuple(data.items() if isinstance(data, Mapping) else data))
+
+
+def numbers(values: Any, kind: str | None = None) -> NDArray[Any] | tuple[Any, ...]:
+    """An array of int64 or float64, or a tuple of what may be numbers; None: of either kind."""
+    if isinstance(values, _TEXT):
+        raise TypeError(f"numbers are wanted, but this is one {type(values).__name__}")
+    if not is_array(values):
+        return tuple(values)
+    array = as_array(values)
+    if array.ndim != 1:
+        raise ValueError(f"numbers must have one dimension, not {array.ndim}")
+    if array.dtype.kind == "O":
+        return tuple(array.tolist())
+    if array.dtype.kind in "iu" and kind != "float64":
+        return _checked(array, "int64")
+    if array.dtype.kind in "iuf" and kind != "int64" and np.can_cast(array.dtype, np.float64):
+        return np.require(array, np.float64, ["C", "A"])
+    raise TypeError(f"{kind or 'numbers'} can't come from an array of {array.dtype}")
+
+
 def pairs(data: Any, kind: str, score_dtype: str) -> tuple[Members, Scores]:
     """A mapping, or an iterable of (member, score)."""
-    if isinstance(data, _TEXT):
-        raise TypeError("a mapping or (member, score) pairs are wanted, not a text")
-    if isinstance(data, Mapping):
-        data = data.items()
-    items = tuple(data)
     try:
-        ids, values = _core.split_pairs(items)
+        ids, values = split(data)
     except TypeError as error:
+        if isinstance(data, _TEXT):
+            raise
         raise TypeError(
             "pairs of (member, score) are wanted; members alone need scores beside them, "
             "as in (members, 1.0)"

@@ -1,4 +1,4 @@
-"""Small named results of a SortedSet."""
+"""Small named results of a SortedSet or a Hash."""
 
 from __future__ import annotations
 
@@ -7,6 +7,14 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from ._rows import Rows
 
 M = TypeVar("M")
+
+
+def table(report: MemoryReport | HashMemory) -> str:
+    """Each part in a line of its own, the last one a mean."""
+    *names, mean = report._fields
+    rows = [f"{name:<10} {getattr(report, name):>15,} bytes" for name in names]
+    last = f"{mean.replace('_', ' '):<10} {getattr(report, mean):>15,.2f} bytes"
+    return "\n".join([*rows, last])
 
 
 class Changes(NamedTuple):
@@ -71,11 +79,37 @@ class MemoryReport(NamedTuple):
         pages ... bytes
         ...
         """
-        rows = [
-            f"{name:<10} {value:>15,} bytes"
-            for name, value in zip(self._fields[:7], self[:7], strict=True)
-        ]
-        return "\n".join([*rows, f"{'per member':<10} {self.per_member:>15,.2f} bytes"])
+        return table(self)
+
+
+class HashMemory(NamedTuple):
+    """Bytes of a Hash by part.
+
+    `blob` holds all entries of the compact form; in the full form `table` finds them in `arena`.
+    `object` is the Python object, `total` all of them.
+
+    >>> import goblin
+    >>> report = goblin.Hash({"name": "Ann"}).memory()
+    >>> report.total == sum(report[:4])
+    True
+    """
+
+    blob: int
+    table: int
+    arena: int
+    object: int
+    total: int
+    per_field: float
+
+    def __str__(self) -> str:
+        """The report as a small table.
+
+        >>> import goblin
+        >>> print(goblin.Hash({"name": "Ann"}).memory())  # doctest: +ELLIPSIS
+        blob ... bytes
+        ...
+        """
+        return table(self)
 
 
 class Page(NamedTuple, Generic[M]):

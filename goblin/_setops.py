@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _convert, _core
+from ._held import together
 from ._sortedset import (
     Aggregate,
     SortedSet,
     check_kinds,
     known,
     take_in,
-    together,
     weighted,
     zero_for_nan,
 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import functools
 import itertools
 import math
@@ -10,21 +9,20 @@ import operator
 import sys
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
-from typing import Any, Concatenate, Literal, ParamSpec, Self, TypeVar, overload
+from typing import Any, Literal, Self, TypeVar, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _convert, _core, _quantiles, _views
 from ._by_rank import ByRank
+from ._held import atomic, deep_twin, together, twin
 from ._results import Changes, Cursor, Digest, MemoryReport, Page
 from ._rows import Rows
 from .progress import Progress, track
 
 M = TypeVar("M")
-P = ParamSpec("P")
 R = TypeVar("R")
-S = TypeVar("S", bound="SortedSet[Any]")
 
 MemberKind = Literal["int32", "int64", "str", "bytes", "uuid"]
 ScoreKind = Literal["float32", "float64"]
@@ -44,23 +42,6 @@ _CLOSED = {
 }
 _CHUNK = 1 << 20  # rows that go through numpy at a time
 _SCAN_ROWS = 1024  # the longest top-k that a scan finds about as fast as the order
-
-
-def _atomic(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, P], R]:
-    """Other threads wait until the whole method is done."""
-
-    @functools.wraps(method)
-    def held(self: S, /, *args: P.args, **kwargs: P.kwargs) -> R:
-        return self._atomically(method, self, *args, **kwargs)
-
-    return held
-
-
-def together(sets: Iterable[SortedSet[Any]], function: Callable[[], R]) -> R:
-    """Calls a function while this thread holds all, taken in one order by all threads."""
-    for one in sorted(sets, key=id, reverse=True):
-        function = functools.partial(one._atomically, function)
-    return function()
 
 
 def check_kinds(sets: Iterable[SortedSet[Any]]) -> None:
@@ -228,19 +209,12 @@ class SortedSet(_core.SortedSet[M]):
         >>> z.copy() == z, z.copy() is z
         (True, False)
         """
-        twin = type(self).__new__(type(self))
-        twin._assign(self)
-        if hasattr(self, "__dict__"):
-            twin.__dict__.update(self.__dict__)
-        return twin
+        return twin(self)
 
     __copy__ = copy
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        twin = memo[id(self)] = self.copy()
-        if hasattr(self, "__dict__"):
-            twin.__dict__.update(copy.deepcopy(self.__dict__, memo))
-        return twin
+        return deep_twin(self, memo)
 
     # ---- rows, chunks and sets of one's own
 
@@ -467,7 +441,7 @@ class SortedSet(_core.SortedSet[M]):
             return self._pop_end(True)
         return self._pop_rows(_convert.count(n, "n"), -1)
 
-    @_atomic
+    @atomic
     def _pop_rows(self, n: int, step: int) -> Rows[M]:
         ranks = range(len(self))[::step][:n]
         rows = self._read(ranks)
@@ -488,7 +462,7 @@ class SortedSet(_core.SortedSet[M]):
         self._swap(kept)
         return gone
 
-    @_atomic
+    @atomic
     def remove_by_rank(self, start: int, stop: int) -> int:
         """Remove ranks start..stop as a list slice would; returns how many. O(k log n).
 
@@ -498,7 +472,7 @@ class SortedSet(_core.SortedSet[M]):
         """
         return self._drop(range(len(self))[operator.index(start) : operator.index(stop)])
 
-    @_atomic
+    @atomic
     def remove_by_score(self, lo: float, hi: float, *, closed: Closed = "both") -> int:
         """Remove the members with scores from lo to hi; returns how many. O(k log n).
 
@@ -510,7 +484,7 @@ class SortedSet(_core.SortedSet[M]):
         """
         return self._drop(self._between(lo, hi, closed))
 
-    @_atomic
+    @atomic
     def remove_by_lex(
         self,
         lo: M | None,
@@ -529,7 +503,7 @@ class SortedSet(_core.SortedSet[M]):
         """
         return self._drop(self._lex(lo, hi, closed, within_score))
 
-    @_atomic
+    @atomic
     def trim(self, n: int, *, keep: Literal["top", "bottom"] = "top") -> int:
         """Keep the n highest or lowest; returns how many were removed. ValueError for a negative n.
 
@@ -744,7 +718,7 @@ class SortedSet(_core.SortedSet[M]):
         """
         return self._end(n, ties, False)
 
-    @_atomic
+    @atomic
     def _end(self, n: int, ties: str, highest: bool) -> Rows[M]:
         known(ties, ("cut", "all"), "ties")
         size = len(self)
@@ -768,7 +742,7 @@ class SortedSet(_core.SortedSet[M]):
         """
         return self._atomically(self.top, len(self) if n is None else n).to_list()
 
-    @_atomic
+    @atomic
     def around(self, member: M, n: int = 5) -> Rows[M]:
         """Give a member's neighbours, up to n on each side, and itself, lowest first.
 
@@ -780,7 +754,7 @@ class SortedSet(_core.SortedSet[M]):
         reach, rank = _convert.count(n, "n"), self.rank(member)
         return self._read(range(len(self))[max(rank - reach, 0) : rank + reach + 1])
 
-    @_atomic
+    @atomic
     def sample(
         self,
         n: int,
@@ -809,7 +783,7 @@ class SortedSet(_core.SortedSet[M]):
         """Ranks of the scores between two bounds."""
         return range(*self._span(_core.number(lo), _core.number(hi), *_open_ends(closed)))
 
-    @_atomic
+    @atomic
     def range_by_score(
         self,
         lo: float = -_INF,
@@ -868,7 +842,7 @@ class SortedSet(_core.SortedSet[M]):
             stop = self._lex_rank(score, hi, not open_hi)
         return range(start, max(start, stop))
 
-    @_atomic
+    @atomic
     def range_by_lex(
         self,
         lo: M | None = None,
@@ -895,7 +869,7 @@ class SortedSet(_core.SortedSet[M]):
         ranks = self._lex(lo, hi, closed, within_score)
         return self._read((ranks[::-1] if descending else ranks)[offset:stop])
 
-    @_atomic
+    @atomic
     def count_lex(
         self,
         lo: M | None,
@@ -911,7 +885,7 @@ class SortedSet(_core.SortedSet[M]):
         """
         return len(self._lex(lo, hi, closed, within_score))
 
-    @_atomic
+    @atomic
     def page(self, size: int, *, after: Cursor | None = None, descending: bool = True) -> Page[M]:
         """Give one page of a listing: Page(rows, cursor), the cursor being `after` for the next.
 
@@ -975,7 +949,7 @@ class SortedSet(_core.SortedSet[M]):
         """
         return self._sum(-_INF, _INF, False, False)
 
-    @_atomic
+    @atomic
     def mean(self) -> float:
         """Divide the total by the number of members; NaN for none. O(n).
 
@@ -984,7 +958,7 @@ class SortedSet(_core.SortedSet[M]):
         """
         return self.total() / len(self) if len(self) else math.nan
 
-    @_atomic
+    @atomic
     def quantile(self, q: ArrayLike, *, method: str = "linear") -> Any:
         """Give the quantile q (in 0..1, scalar or array) of the scores, as `np.quantile` does.
 
@@ -1008,7 +982,7 @@ class SortedSet(_core.SortedSet[M]):
         )
         return _quantiles.between(low, high, share)[()]
 
-    @_atomic
+    @atomic
     def percentile_of(
         self, score: float, *, kind: Literal["rank", "weak", "strict", "mean"] = "rank"
     ) -> float:
@@ -1034,7 +1008,7 @@ class SortedSet(_core.SortedSet[M]):
         }
         return doubled[kind] * 50.0 / len(self)
 
-    @_atomic
+    @atomic
     def histogram(
         self, bins: Any = 10, range: tuple[float, float] | None = None
     ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
@@ -1055,7 +1029,7 @@ class SortedSet(_core.SortedSet[M]):
             counts += np.histogram(scores, bins, range)[0]
         return counts, edges
 
-    @_atomic
+    @atomic
     def distinct_scores(self) -> tuple[NDArray[Any], NDArray[np.int64]]:
         """List the distinct scores, ascending, and how many members have each. O(n).
 
@@ -1073,7 +1047,7 @@ class SortedSet(_core.SortedSet[M]):
         counts = np.diff(np.append(np.concatenate(starts), len(self)))
         return np.concatenate(values), counts
 
-    @_atomic
+    @atomic
     def describe(self) -> dict[str, float]:
         """Sum up the scores: count, total, mean, min, quartiles and max (NaN for none). O(n).
 
@@ -1091,7 +1065,7 @@ class SortedSet(_core.SortedSet[M]):
 
     # ---- the whole
 
-    @_atomic
+    @atomic
     def memory(self) -> MemoryReport:
         """Report the bytes of each part, as the allocator counts them. O(pages).
 
@@ -1116,7 +1090,7 @@ class SortedSet(_core.SortedSet[M]):
             total = math.nan  # this very object, by which equal tuples are equal
         return Digest(count, total, ordered[1] << 64 | ordered[0], mapping[1] << 64 | mapping[0])
 
-    @_atomic
+    @atomic
     def to_numpy(self) -> tuple[NDArray[Any], NDArray[Any]]:
         """Give all members and scores in rank order, arrays of shape (n,). O(n).
 

@@ -1,14 +1,16 @@
-"""Live views of a SortedSet, in rank order."""
+"""Live views of a SortedSet, in rank order, and of a Hash."""
 
 from __future__ import annotations
 
 from collections.abc import ItemsView, Iterator, KeysView, ValuesView
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     from . import _core
 
 M = TypeVar("M")
+K = TypeVar("K")
+V = TypeVar("V")
 
 
 class Members(KeysView[M]):
@@ -51,3 +53,36 @@ class Items(ItemsView[M, float]):
 
     def __reversed__(self) -> Iterator[tuple[M, float]]:
         return self._mapping._iterate("items", True)
+
+
+class Fields(KeysView[K]):
+    """The keys of a Hash."""
+
+    __slots__ = ()
+    _mapping: _core.Hash[K, Any]
+
+    def __iter__(self) -> Iterator[K]:
+        return iter(self._mapping)
+
+
+class Values(ValuesView[V]):
+    """The values of a Hash."""
+
+    __slots__ = ()
+    _mapping: _core.Hash[Any, V]
+
+    def __iter__(self) -> Iterator[V]:
+        return self._mapping._iterate("values")
+
+    def __contains__(self, value: object) -> bool:
+        return any(one == value for one in self)
+
+
+class Entries(ItemsView[K, V]):
+    """The (key, value) pairs of a Hash."""
+
+    __slots__ = ()
+    _mapping: _core.Hash[K, V]
+
+    def __iter__(self) -> Iterator[tuple[K, V]]:
+        return self._mapping._iterate("items")

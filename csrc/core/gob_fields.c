@@ -6,7 +6,7 @@
 
 static const uint8_t *record_at(const gob_fields *s, size_t offset, size_t *bytes)
 {
-    return gob_length_read(s->arena + offset, bytes);
+    return gob_length_read(s->arena.at + offset, bytes);
 }
 
 static bool is_free(const uint8_t *record)
@@ -21,11 +21,11 @@ size_t gob_fields_bytes_for(size_t record_bytes)
 
 static const uint8_t *any_next(const gob_fields *s, size_t *at, size_t *bytes)
 {
-    if (*at >= s->used) {
+    if (*at >= s->arena.used) {
         return NULL;
     }
     const uint8_t *record = record_at(s, *at, bytes);
-    *at = (size_t)(record - s->arena) + *bytes;
+    *at = (size_t)(record - s->arena.at) + *bytes;
     return record;
 }
 
@@ -74,7 +74,7 @@ static void set_offset(const gob_fields *s, size_t slot, size_t offset)
 
 static void prefetch_offset(const gob_fields *s, size_t slot)
 {
-    GOB_PREFETCH(s->arena + offset_of(s, gob_table_member(&s->table, slot)));
+    GOB_PREFETCH(s->arena.at + offset_of(s, gob_table_member(&s->table, slot)));
 }
 
 /* Finding */
@@ -123,7 +123,7 @@ static void fill_table(const gob_fields *s, gob_table *t)
 {
     uint64_t hash[GOB_BATCH];
     int64_t member[GOB_BATCH];
-    const uint8_t *record = s->arena;
+    const uint8_t *record = s->arena.at;
     for (size_t at = 0; record != NULL;) {
         size_t n = 0;
         size_t bytes;
@@ -133,6 +133,9 @@ static void fill_table(const gob_fields *s, gob_table *t)
             hash[n] = f.hash;
             member[n] = (int64_t)offset_before(at, bytes);
             gob_table_prefetch_hash(t, hash[n++]);
+        }
+        for (size_t i = 0; i < n; i++) {
+            gob_table_prefetch_room(t, hash[i]);
         }
         for (size_t i = 0; i < n; i++) {
             gob_table_insert_hashed(t, hash[i], member[i], 0.0);
@@ -154,82 +157,40 @@ static gob_status renew_table(gob_fields *s, gob_alloc *a, size_t count, unsigne
     return GOB_OK;
 }
 
-static gob_status reserve_arena(gob_fields *s, gob_alloc *a, size_t bytes)
-{
-    if (bytes <= s->capacity - s->used) {
-        return GOB_OK;
-    }
-    if (bytes > SIZE_MAX / 4 - s->used) {
-        return GOB_NOMEM;
-    }
-    size_t least = s->used + bytes;
-    size_t capacity = least + least / 8;
-    uint8_t *arena = gob_realloc(a, s->arena, s->capacity, capacity);
-    if (arena == NULL) {
-        return GOB_NOMEM;
-    }
-    s->arena = arena;
-    s->capacity = capacity;
-    return GOB_OK;
-}
-
 gob_status gob_fields_reserve(gob_fields *s, gob_alloc *a, size_t entries, size_t bytes)
 {
-    GOB_TRY(reserve_arena(s, a, bytes));
+    GOB_TRY(gob_arena_reserve(&s->arena, a, bytes));
     bool room = gob_table_has_room(&s->table, entries);
-    if (room && reaches(s, s->used + bytes)) {
+    if (room && reaches(s, s->arena.used + bytes)) {
         return GOB_OK;
     }
-    unsigned offset_bytes = reaches(s, s->used + bytes) ? s->table.member_bytes : 8;
+    unsigned offset_bytes = reaches(s, s->arena.used + bytes) ? s->table.member_bytes : 8;
     return renew_table(s, a, gob_fields_count(s) + entries, offset_bytes, false);
 }
 
-/* Free records */
+/* Free records: those of less than GOB_FREE_LENGTHS behind their head, so that one byte is before
+ * it. */
 
-/* Whether free records of this length are kept in a list. The link lies behind the head. */
-static bool is_listed(const gob_fields *s, size_t bytes)
-{
-    return bytes > sizeof(uint64_t) && bytes < GOB_FREE_LENGTHS && s->used >= GOB_FREE_FROM;
-}
-
-static bool take_free(gob_fields *s, size_t bytes, size_t *offset)
-{
-    if (s->free == NULL || bytes >= GOB_FREE_LENGTHS || s->free[bytes] == 0) {
-        return false;
-    }
-    *offset = (size_t)s->free[bytes] - 1;
-    s->free[bytes] = gob_load64(record_at(s, *offset, &bytes) + 1);
-    s->dead -= gob_fields_bytes_for(bytes);
-    return true;
-}
+enum { LINK = 2 };
 
 static void give_free(gob_fields *s, gob_alloc *a, size_t offset)
 {
     size_t bytes;
-    uint8_t *record = s->arena + (record_at(s, offset, &bytes) - s->arena);
-    *record = GOB_FIELD_FREE;
-    s->dead += gob_fields_bytes_for(bytes);
-    if (!is_listed(s, bytes)) {
-        return;
-    }
-    if (s->free == NULL) {
-        s->free = gob_calloc(a, GOB_FREE_LENGTHS * sizeof *s->free);
-    }
-    if (s->free != NULL) {
-        gob_store64(record + 1, s->free[bytes]);
-        s->free[bytes] = offset + 1;
-    }
+    const uint8_t *record = record_at(s, offset, &bytes);
+    s->arena.at[record - s->arena.at] = GOB_FIELD_FREE;
+    gob_arena_give(&s->arena, a, offset, bytes - 1, gob_fields_bytes_for(bytes), LINK);
 }
 
 /* A new record into space that is there or reserved; its offset. */
 static size_t write_record(gob_fields *s, const gob_field *f, const gob_coded *value, size_t bytes)
 {
+    size_t all = gob_fields_bytes_for(bytes);
     size_t offset;
-    if (!take_free(s, bytes, &offset)) {
-        offset = s->used;
-        s->used += gob_fields_bytes_for(bytes);
+    if (!gob_arena_take(&s->arena, bytes - 1, all, LINK, &offset)) {
+        offset = s->arena.used;
+        s->arena.used += all;
     }
-    gob_record_write(gob_length_write(s->arena + offset, bytes), f, value);
+    gob_record_write(gob_length_write(s->arena.at + offset, bytes), f, value);
     return offset;
 }
 
@@ -252,7 +213,7 @@ gob_status gob_fields_put(gob_fields *s, gob_alloc *a, const gob_field *f, const
     size_t old = offset_of(s, gob_table_member(&s->table, slot));
     const uint8_t *record = record_at(s, old, &old_bytes);
     if (old_bytes == bytes) {
-        gob_record_write(s->arena + (record - s->arena), f, value);
+        gob_record_write(s->arena.at + (record - s->arena.at), f, value);
         return GOB_OK;
     }
     GOB_TRY(gob_fields_reserve(s, a, 0, gob_fields_bytes_for(bytes)));
@@ -277,21 +238,10 @@ void gob_fields_init(gob_fields *s, uint64_t seed)
     gob_table_init(&s->table, 4, 0, seed);
 }
 
-static size_t lists_bytes(const gob_fields *s)
-{
-    return s->free == NULL ? 0 : GOB_FREE_LENGTHS * sizeof *s->free;
-}
-
-size_t gob_fields_arena_bytes(const gob_fields *s)
-{
-    return s->capacity + lists_bytes(s);
-}
-
 void gob_fields_free(gob_fields *s, gob_alloc *a)
 {
     gob_table_free(&s->table, a);
-    gob_free(a, s->arena, s->capacity);
-    gob_free(a, s->free, lists_bytes(s));
+    gob_arena_free(&s->arena, a);
     uint8_t narrow_bits = s->narrow_bits;
     gob_fields_init(s, s->table.seed);
     s->narrow_bits = narrow_bits;
@@ -302,9 +252,9 @@ static void copy_records(gob_fields *s, gob_next_record *next, const void *sourc
     size_t bytes;
     const uint8_t *record;
     for (size_t at = 0; (record = next(source, &at, &bytes)) != NULL;) {
-        uint8_t *to = gob_length_write(s->arena + s->used, bytes);
+        uint8_t *to = gob_length_write(s->arena.at + s->arena.used, bytes);
         memcpy(to, record, bytes);
-        s->used += gob_fields_bytes_for(bytes);
+        s->arena.used += gob_fields_bytes_for(bytes);
     }
 }
 
@@ -319,11 +269,11 @@ gob_status gob_fields_build(gob_fields *s, gob_alloc *a, gob_next_record *next, 
     if (count == 0) {
         return GOB_OK;
     }
-    s->arena = gob_malloc(a, total);
-    if (s->arena == NULL) {
+    s->arena.at = gob_malloc(a, total);
+    if (s->arena.at == NULL) {
         return GOB_NOMEM;
     }
-    s->capacity = total;
+    s->arena.capacity = total;
     copy_records(s, next, source);
     gob_status status = renew_table(s, a, count, reaches(s, total) ? 4 : 8, true);
     if (status != GOB_OK) {
@@ -334,11 +284,9 @@ gob_status gob_fields_build(gob_fields *s, gob_alloc *a, gob_next_record *next, 
 
 bool gob_fields_wasteful(const gob_fields *s)
 {
-    size_t kept = s->used - s->dead;
-    bool arena = s->dead > kept / 2 + 128 || s->capacity - s->used > kept / 2 + 128;
     bool table =
         s->table.capacity > GOB_SMALL_MAX * 4 && gob_fields_count(s) * 3 < s->table.capacity;
-    return arena || table;
+    return gob_arena_wasteful(&s->arena) || table;
 }
 
 gob_status gob_fields_optimize(gob_fields *s, gob_alloc *a)
@@ -352,20 +300,10 @@ gob_status gob_fields_optimize(gob_fields *s, gob_alloc *a)
     return GOB_OK;
 }
 
-static bool validate_free(const gob_fields *s, const char **why)
+static bool is_free_record(const void *owner, size_t offset, size_t length)
 {
-    for (size_t length = 0; s->free != NULL && length < GOB_FREE_LENGTHS; length++) {
-        uint64_t head = s->free[length];
-        for (size_t steps = 0; head != 0; steps++) {
-            GOB_DEMAND(head <= s->used && steps <= s->used, "fields: link of a free record");
-            size_t bytes;
-            const uint8_t *record = record_at(s, (size_t)head - 1, &bytes);
-            GOB_DEMAND(is_free(record) && bytes == length,
-                       "fields: a record in the wrong free list");
-            head = gob_load64(record + 1);
-        }
-    }
-    return true;
+    size_t bytes;
+    return is_free(record_at(owner, offset, &bytes)) && bytes == length + 1;
 }
 
 bool gob_fields_validate(const gob_fields *s, const char **why)
@@ -375,9 +313,10 @@ bool gob_fields_validate(const gob_fields *s, const char **why)
     size_t at = 0;
     size_t bytes;
     const uint8_t *record;
-    GOB_DEMAND(s->used <= s->capacity && reaches(s, s->used), "fields: arena overrun");
+    GOB_DEMAND(s->arena.used <= s->arena.capacity && reaches(s, s->arena.used),
+               "fields: arena overrun");
     while ((record = any_next(s, &at, &bytes)) != NULL) {
-        GOB_DEMAND(at <= s->used, "fields: records do not fill the arena");
+        GOB_DEMAND(at <= s->arena.used, "fields: records do not fill the arena");
         if (is_free(record)) {
             dead += gob_fields_bytes_for(bytes);
             continue;
@@ -393,6 +332,6 @@ bool gob_fields_validate(const gob_fields *s, const char **why)
         count++;
     }
     GOB_DEMAND(count == gob_fields_count(s), "fields: count of entries");
-    GOB_DEMAND(dead == s->dead, "fields: bytes of free records");
-    return validate_free(s, why);
+    GOB_DEMAND(dead == s->arena.dead, "fields: bytes of free records");
+    return gob_arena_validate(&s->arena, LINK, is_free_record, s, why);
 }

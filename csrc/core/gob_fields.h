@@ -5,16 +5,13 @@
 #ifndef GOB_FIELDS_H
 #define GOB_FIELDS_H
 
+#include "gob_arena.h"
 #include "gob_record.h"
 #include "gob_table.h"
 
 typedef struct gob_fields {
     gob_table table; /* offsets in the arena, by the hash of the field */
-    uint8_t *arena;
-    size_t used; /* bytes of records, free ones too */
-    size_t capacity;
-    size_t dead;         /* bytes of free records */
-    uint64_t *free;      /* heads of the lists of free records by length, offset + 1; or NULL */
+    gob_arena arena;
     uint8_t narrow_bits; /* offsets of 4 bytes reach 2**this; less in tests */
 } gob_fields;
 
@@ -53,9 +50,6 @@ gob_status gob_fields_optimize(gob_fields *s, gob_alloc *a);
 
 /* A gob_next_record whose source is a gob_fields; *at is an offset. */
 const uint8_t *gob_fields_next(const void *fields, size_t *at, size_t *bytes);
-
-/* All but the table. */
-size_t gob_fields_arena_bytes(const gob_fields *s);
 
 bool gob_fields_validate(const gob_fields *s, const char **why);
 

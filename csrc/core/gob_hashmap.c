@@ -124,7 +124,7 @@ gob_status gob_hashmap_optimize(gob_hashmap *h)
         h->stamp += h->blob.buckets != buckets;
         return GOB_OK;
     }
-    bool moves = h->fields->dead != 0;
+    bool moves = h->fields->arena.dead != 0;
     gob_status status = shrink(h);
     if (status == GOB_TOO_LARGE) {
         status = gob_fields_optimize(h->fields, &h->alloc);
@@ -473,7 +473,7 @@ gob_hashmap_memory gob_hashmap_bytes(const gob_hashmap *h)
     }
     return (gob_hashmap_memory){
         .table = sizeof *h->fields + gob_table_bytes(&h->fields->table),
-        .arena = gob_fields_arena_bytes(h->fields),
+        .arena = gob_arena_bytes(&h->fields->arena),
     };
 }
 

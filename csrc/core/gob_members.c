@@ -50,7 +50,7 @@ static size_t offset_of(const gob_members *m, int64_t id)
 
 static gob_name name_at(const gob_members *m, size_t offset)
 {
-    const uint8_t *p = m->arena + offset + width(m);
+    const uint8_t *p = m->arena.at + offset + width(m);
     if (m->fixed != 0) {
         return (gob_name){p, m->fixed};
     }
@@ -64,7 +64,7 @@ static size_t bytes_at(const gob_members *m, size_t offset)
 
 static double score_at(const gob_members *m, size_t offset)
 {
-    const uint8_t *p = m->arena + offset;
+    const uint8_t *p = m->arena.at + offset;
     switch ((gob_form)m->form) {
     case GOB_FORM_I16: {
         int16_t v = (int16_t)gob_load16(p);
@@ -86,7 +86,7 @@ static double score_at(const gob_members *m, size_t offset)
 
 static bool is_free(const gob_members *m, size_t offset)
 {
-    const uint8_t *p = m->arena + offset;
+    const uint8_t *p = m->arena.at + offset;
     switch ((gob_form)m->form) {
     case GOB_FORM_I16:
         return (int16_t)gob_load16(p) == NONE_I16 + 1;
@@ -103,7 +103,7 @@ static bool is_free(const gob_members *m, size_t offset)
 /* Marks a record as a name without a score, or as free. */
 static void set_none(gob_members *m, size_t offset, unsigned free)
 {
-    uint8_t *p = m->arena + offset;
+    uint8_t *p = m->arena.at + offset;
     switch ((gob_form)m->form) {
     case GOB_FORM_I16:
         gob_store16(p, (uint16_t)(NONE_I16 + (int)free));
@@ -126,7 +126,7 @@ static void set_none(gob_members *m, size_t offset, unsigned free)
 
 static void write_name(gob_members *m, size_t offset, gob_name name)
 {
-    uint8_t *p = m->arena + offset + width(m);
+    uint8_t *p = m->arena.at + offset + width(m);
     if (m->fixed == 0) {
         *p++ = (uint8_t)(name.len < LONG ? name.len : LONG);
         if (name.len >= LONG) {
@@ -175,7 +175,7 @@ double gob_members_score(const gob_members *m, int64_t id)
 void gob_members_set_score(gob_members *m, int64_t id, double score)
 {
     size_t offset = offset_of(m, id);
-    uint8_t *p = m->arena + offset;
+    uint8_t *p = m->arena.at + offset;
     if (GOB_UNLIKELY(gob_is_absent(score))) {
         set_none(m, offset, 0);
         return;
@@ -205,7 +205,7 @@ gob_form gob_members_form_for(const gob_members *m, double score)
             form == GOB_FORM_FLOAT || (form_bytes(form, m->score_bytes) < m->score_bytes &&
                                        (gob_is_absent(score) || form_fits((gob_form)form, score)));
     }
-    for (size_t at = 0; at < m->used; at += bytes_at(m, at)) {
+    for (size_t at = 0; at < m->arena.used; at += bytes_at(m, at)) {
         double s = score_at(m, at);
         for (unsigned form = 0; !gob_is_absent(s) && form < GOB_FORM_FLOAT; form++) {
             fits[form] = fits[form] && form_fits((gob_form)form, s);
@@ -251,7 +251,7 @@ static int64_t find_hashed(const gob_members *m, gob_name name, uint64_t hash)
 /* Without a table: few records, one after the other. */
 static int64_t find_by_walk(const gob_members *m, gob_name name)
 {
-    for (size_t at = 0; at < m->used; at += bytes_at(m, at)) {
+    for (size_t at = 0; at < m->arena.used; at += bytes_at(m, at)) {
         if (same_name(name_at(m, at), name) && !is_free(m, at)) {
             return id_of(m, at);
         }
@@ -303,7 +303,7 @@ gob_name gob_members_name(const gob_members *m, int64_t id)
 
 void gob_members_prefetch(const gob_members *m, int64_t id)
 {
-    GOB_PREFETCH(m->arena + offset_of(m, id));
+    GOB_PREFETCH(m->arena.at + offset_of(m, id));
 }
 
 /* Adding */
@@ -314,9 +314,9 @@ static void fill_table(const gob_members *m, gob_table *t)
 {
     uint64_t hash[GOB_BATCH];
     int64_t id[GOB_BATCH];
-    for (size_t at = 0; at < m->used;) {
+    for (size_t at = 0; at < m->arena.used;) {
         size_t n = 0;
-        for (; n < GOB_BATCH && at < m->used; at += bytes_at(m, at)) {
+        for (; n < GOB_BATCH && at < m->arena.used; at += bytes_at(m, at)) {
             if (!is_free(m, at)) {
                 hash[n] = hash_name(m, name_at(m, at));
                 id[n] = id_of(m, at);
@@ -346,49 +346,15 @@ static gob_status reserve_slot(gob_members *m, gob_alloc *a)
     return GOB_OK;
 }
 
-static gob_status reserve_arena(gob_members *m, gob_alloc *a, size_t bytes)
-{
-    if (bytes <= m->capacity - m->used) {
-        return GOB_OK;
-    }
-    size_t least = m->used + bytes;
-    size_t capacity = least + least / 16;
-    capacity = least < 256 ? (least + 15) / 16 * 16 : capacity;
-    uint8_t *arena = gob_realloc(a, m->arena, m->capacity, capacity);
-    if (arena == NULL) {
-        return GOB_NOMEM;
-    }
-    m->arena = arena;
-    m->capacity = capacity;
-    return GOB_OK;
-}
-
 /* The link to the next free record of a length lies where its name was. */
-static uint8_t *link_at(const gob_members *m, size_t offset)
+static size_t link_of(const gob_members *m)
 {
-    return m->arena + offset + width(m) + (m->fixed == 0);
-}
-
-/* Whether free records of this length are kept in a list. */
-static bool is_listed(const gob_members *m, size_t len)
-{
-    return len >= sizeof(uint64_t) && len < GOB_FREE_LENGTHS && m->used >= GOB_FREE_FROM;
-}
-
-static bool take_free(gob_members *m, size_t len, size_t *offset)
-{
-    if (m->free == NULL || len >= GOB_FREE_LENGTHS || m->free[len] == 0) {
-        return false;
-    }
-    *offset = (size_t)m->free[len] - 1;
-    m->free[len] = gob_load64(link_at(m, *offset));
-    m->dead -= record_bytes(m, len);
-    return true;
+    return width(m) + (m->fixed == 0);
 }
 
 bool gob_members_reach(const gob_members *m, size_t len)
 {
-    size_t units = (m->used + record_bytes(m, len)) / unit(m);
+    size_t units = (m->arena.used + record_bytes(m, len)) / unit(m);
     return gob_members_wide(m) || units <= UINT64_C(1) << m->narrow_bits;
 }
 
@@ -399,11 +365,11 @@ gob_status gob_members_add(gob_members *m, gob_alloc *a, gob_name name, int64_t 
     }
     GOB_TRY(reserve_slot(m, a));
     size_t offset;
-    if (!take_free(m, name.len, &offset)) {
-        size_t bytes = record_bytes(m, name.len);
-        GOB_TRY(reserve_arena(m, a, bytes));
-        offset = m->used;
-        m->used += bytes;
+    size_t bytes = record_bytes(m, name.len);
+    if (!gob_arena_take(&m->arena, name.len, bytes, link_of(m), &offset)) {
+        GOB_TRY(gob_arena_reserve(&m->arena, a, bytes));
+        offset = m->arena.used;
+        m->arena.used += bytes;
     }
     set_none(m, offset, 0);
     write_name(m, offset, name);
@@ -435,18 +401,8 @@ void gob_members_drop(gob_members *m, gob_alloc *a, int64_t id)
         gob_table_erase(&m->table, gob_table_seek(&m->table, hash_name(m, name), is_id, &id));
     }
     m->records--;
-    m->dead += record_bytes(m, name.len);
     set_none(m, offset, 1);
-    if (!is_listed(m, name.len)) {
-        return;
-    }
-    if (m->free == NULL) {
-        m->free = gob_calloc(a, GOB_FREE_LENGTHS * sizeof *m->free);
-    }
-    if (m->free != NULL) {
-        gob_store64(link_at(m, offset), m->free[name.len]);
-        m->free[name.len] = offset + 1;
-    }
+    gob_arena_give(&m->arena, a, offset, name.len, record_bytes(m, name.len), link_of(m));
 }
 
 static size_t condemned_bytes(const gob_condemned *c)
@@ -513,8 +469,7 @@ void gob_members_init(gob_members *m, unsigned fixed, unsigned score_bytes, uint
 static void free_parts(gob_members *m, gob_alloc *a)
 {
     gob_table_free(&m->table, a);
-    gob_free(a, m->arena, m->capacity);
-    gob_free(a, m->free, m->free == NULL ? 0 : GOB_FREE_LENGTHS * sizeof *m->free);
+    gob_arena_free(&m->arena, a);
     free_condemned(m, a);
 }
 
@@ -532,7 +487,7 @@ void gob_members_free(gob_members *m, gob_alloc *a)
 static size_t renewed_bytes(const gob_members *m, unsigned score_width)
 {
     size_t records = (size_t)m->records;
-    return m->used - m->dead - records * width(m) + records * score_width;
+    return m->arena.used - m->arena.dead - records * width(m) + records * score_width;
 }
 
 bool gob_members_need_wide(const gob_members *m, gob_form form)
@@ -550,12 +505,12 @@ static gob_status renew_room(gob_members *fresh, gob_alloc *a, const gob_members
     if (records > GOB_SMALL_MAX) {
         GOB_TRY(gob_table_resized(&fresh->table, a, records, tight, &fresh->table));
     }
-    fresh->arena = bytes == 0 ? NULL : gob_malloc(a, bytes);
-    if (bytes != 0 && fresh->arena == NULL) {
+    fresh->arena.at = bytes == 0 ? NULL : gob_malloc(a, bytes);
+    if (bytes != 0 && fresh->arena.at == NULL) {
         gob_table_free(&fresh->table, a);
         return GOB_NOMEM;
     }
-    fresh->capacity = bytes;
+    fresh->arena.capacity = bytes;
     return GOB_OK;
 }
 
@@ -573,9 +528,9 @@ gob_status gob_members_renew_begin(const gob_members *m, gob_alloc *a, gob_form 
 int64_t gob_members_carry(gob_members *fresh, const gob_members *m, int64_t id)
 {
     gob_name name = gob_members_name(m, id);
-    size_t offset = fresh->used;
+    size_t offset = fresh->arena.used;
     write_name(fresh, offset, name);
-    fresh->used += record_bytes(fresh, name.len);
+    fresh->arena.used += record_bytes(fresh, name.len);
     fresh->records++;
     int64_t made = id_of(fresh, offset);
     gob_members_set_score(fresh, made, gob_members_score(m, id));
@@ -601,7 +556,7 @@ void gob_members_renew_end(gob_members *m, gob_alloc *a, gob_members *fresh)
 static void carry_all(gob_members *fresh, const gob_members *m, int64_t *follow)
 {
     int64_t wanted_id = *follow;
-    for (size_t at = 0; at < m->used; at += bytes_at(m, at)) {
+    for (size_t at = 0; at < m->arena.used; at += bytes_at(m, at)) {
         if (!is_free(m, at)) {
             int64_t id = id_of(m, at);
             int64_t made = gob_members_carry(fresh, m, id);
@@ -622,10 +577,8 @@ gob_status gob_members_renew(gob_members *m, gob_alloc *a, gob_form form, bool w
 
 bool gob_members_wasteful(const gob_members *m)
 {
-    size_t kept = m->used - m->dead;
-    bool arena = m->dead > kept / 2 + 128 || m->capacity - m->used > kept / 2 + 128;
     bool table = m->table.capacity > GOB_SMALL_MAX * 4 && m->records * 3 < m->table.capacity;
-    return arena || table;
+    return gob_arena_wasteful(&m->arena) || table;
 }
 
 gob_status gob_members_copy(gob_members *dst, gob_alloc *a, const gob_members *src)
@@ -633,7 +586,7 @@ gob_status gob_members_copy(gob_members *dst, gob_alloc *a, const gob_members *s
     dst->form = src->form;
     dst->table.member_bytes = src->table.member_bytes;
     GOB_TRY(renew_room(dst, a, src, false));
-    for (size_t at = 0; at < src->used; at += bytes_at(src, at)) {
+    for (size_t at = 0; at < src->arena.used; at += bytes_at(src, at)) {
         if (!gob_is_absent(score_at(src, at))) {
             (void)gob_members_carry(dst, src, id_of(src, at));
         }
@@ -646,7 +599,7 @@ gob_status gob_members_copy(gob_members *dst, gob_alloc *a, const gob_members *s
 size_t gob_members_walk(const gob_members *m, size_t *at, size_t n, int64_t *ids, double *scores)
 {
     size_t filled = 0;
-    for (; filled < n && *at < m->used; *at += bytes_at(m, *at)) {
+    for (; filled < n && *at < m->arena.used; *at += bytes_at(m, *at)) {
         scores[filled] = score_at(m, *at);
         ids[filled] = id_of(m, *at);
         filled += !gob_is_absent(scores[filled]);
@@ -656,23 +609,12 @@ size_t gob_members_walk(const gob_members *m, size_t *at, size_t n, int64_t *ids
 
 size_t gob_members_bytes(const gob_members *m)
 {
-    return m->capacity + condemned_bytes(m->condemned) +
-           (m->free == NULL ? 0 : GOB_FREE_LENGTHS * sizeof *m->free);
+    return gob_arena_bytes(&m->arena) + condemned_bytes(m->condemned);
 }
 
-static bool validate_free(const gob_members *m, const char **why)
+static bool is_free_name(const void *owner, size_t offset, size_t length)
 {
-    for (size_t len = 0; m->free != NULL && len < GOB_FREE_LENGTHS; len++) {
-        uint64_t head = m->free[len];
-        for (size_t steps = 0; head != 0; steps++) {
-            size_t offset = (size_t)head - 1;
-            GOB_DEMAND(offset < m->used && steps <= m->used, "members: link of a free record");
-            GOB_DEMAND(is_free(m, offset) && name_at(m, offset).len == len,
-                       "members: a record in the wrong free list");
-            head = gob_load64(link_at(m, offset));
-        }
-    }
-    return true;
+    return is_free(owner, offset) && name_at(owner, offset).len == length;
 }
 
 bool gob_members_validate(const gob_members *m, const char **why)
@@ -680,10 +622,10 @@ bool gob_members_validate(const gob_members *m, const char **why)
     size_t dead = 0;
     size_t at = 0;
     uint64_t records = 0;
-    GOB_DEMAND(m->used <= m->capacity, "members: arena overrun");
-    GOB_DEMAND(gob_members_wide(m) || m->used / unit(m) <= UINT64_C(1) << m->narrow_bits,
+    GOB_DEMAND(m->arena.used <= m->arena.capacity, "members: arena overrun");
+    GOB_DEMAND(gob_members_wide(m) || m->arena.used / unit(m) <= UINT64_C(1) << m->narrow_bits,
                "members: ids do not reach all records");
-    for (; at < m->used; at += bytes_at(m, at)) {
+    for (; at < m->arena.used; at += bytes_at(m, at)) {
         if (is_free(m, at)) {
             dead += bytes_at(m, at);
             continue;
@@ -692,14 +634,15 @@ bool gob_members_validate(const gob_members *m, const char **why)
         GOB_DEMAND(gob_members_find(m, name_at(m, at)) == id_of(m, at),
                    "members: a name is not found at its record");
     }
-    GOB_DEMAND(at == m->used, "members: records do not fill the arena");
+    GOB_DEMAND(at == m->arena.used, "members: records do not fill the arena");
     GOB_DEMAND(records == m->records, "members: count of names");
-    GOB_DEMAND(dead == m->dead, "members: bytes of free records");
+    GOB_DEMAND(dead == m->arena.dead, "members: bytes of free records");
     GOB_DEMAND(m->table.capacity != 0 ? m->table.live == records : records <= GOB_SMALL_MAX,
                "members: names in the table");
     for (size_t i = 0; m->condemned != NULL && i < m->condemned->count; i++) {
         size_t offset = offset_of(m, m->condemned->ids[i]);
-        GOB_DEMAND(offset < m->used && !is_free(m, offset), "members: a condemned id is free");
+        GOB_DEMAND(offset < m->arena.used && !is_free(m, offset),
+                   "members: a condemned id is free");
     }
-    return validate_free(m, why);
+    return gob_arena_validate(&m->arena, link_of(m), is_free_name, m, why);
 }

@@ -8,6 +8,7 @@
 #define GOB_MEMBERS_H
 
 #include "gob_alloc.h"
+#include "gob_arena.h"
 #include "gob_config.h"
 #include "gob_names.h"
 #include "gob_score.h"
@@ -25,12 +26,8 @@ typedef struct gob_condemned {
 
 typedef struct gob_members {
     gob_table table; /* ids; without slots while there are up to GOB_SMALL_MAX records */
-    uint8_t *arena;
-    size_t used; /* bytes of records, free ones too */
-    size_t capacity;
-    size_t dead;      /* bytes of free records */
-    uint64_t records; /* names, with a score or without */
-    uint64_t *free;   /* heads of the lists of free records by length, offset + 1; or NULL */
+    gob_arena arena;
+    uint64_t records;         /* names, with a score or without */
     gob_condemned *condemned; /* or NULL */
     uint32_t epoch;           /* changes whenever ids do */
     uint8_t fixed;            /* bytes of every name, or 0 where they vary */

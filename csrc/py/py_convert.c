@@ -68,7 +68,7 @@ static int split_pair(PyObject *item, PyObject *members, PyObject *scores, Py_ss
         return -1;
     }
     if (PyTuple_GET_SIZE(pair) != 2) {
-        PyErr_Format(PyExc_ValueError, "item %zd is no (member, score) pair: its length is %zd", at,
+        PyErr_Format(PyExc_ValueError, "item %zd is no pair: its length is %zd", at,
                      PyTuple_GET_SIZE(pair));
         Py_DECREF(pair);
         return -1;

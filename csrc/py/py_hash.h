@@ -45,7 +45,11 @@ typedef struct gob_value_argument {
     gob_name_scratch scratch;
 } gob_value_argument;
 
-/* 0, or -1 with TypeError, ValueError or OverflowError. */
+/* A number as a value, or as what is given for an absent one. 0, or -1 with TypeError, ValueError
+ * or OverflowError. */
+int gob_take_number(gob_kind kind, PyObject *object, gob_value *out);
+
+/* The same for all kinds. */
 int gob_take_value(gob_kind kind, PyObject *object, gob_value_argument *arg);
 
 /* What an increment adds: GOB_VALUE_INT for what has __index__, else GOB_VALUE_FLOAT. */
@@ -58,22 +62,19 @@ PyObject *gob_value_object(gob_kind kind, const gob_value *value);
 PyObject *gob_hash_pair(const gob_hash_object *self, PyObject *pair, const gob_value *field,
                         const gob_value *value);
 
-/* Rows of values: from Names for texts, else an array of int64 or float64, or a tuple. The rows lie
- * in the object, which has to stay. */
+/* Many values, which may lie in the object that they come from. */
 typedef struct gob_value_rows {
     gob_value *at;
     size_t count;
 } gob_value_rows;
 
-typedef int gob_take_row(gob_kind kind, PyObject *object, gob_value *out);
+/* Names for texts; for numbers an array of their kind, or a tuple. 0, or -1 with an exception. */
+int gob_take_values(gob_kind kind, PyObject *object, gob_value_rows *rows);
 
-/* take: what items of a tuple become. 0, or -1 with an exception. */
-int gob_take_rows(gob_kind kind, PyObject *object, gob_take_row *take, gob_value_rows *rows);
+/* An array of int64 or float64, or a tuple. */
+int gob_take_steps(PyObject *object, gob_value_rows *rows);
+
 void gob_rows_release(gob_value_rows *rows);
-
-/* Each of these takes an item of a tuple: a number as a value, and a step of an increment. */
-gob_take_row gob_take_number;
-gob_take_row gob_take_number_step;
 
 /* Methods. py_hash_single.c: one field at a time. */
 typedef PyObject *gob_hash_method(gob_hash_object *self, PyObject *const *args, Py_ssize_t nargs,

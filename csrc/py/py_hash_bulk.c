@@ -248,7 +248,7 @@ PyObject *gob_hash_set_many(gob_hash_object *self, PyObject *args)
     }
     int chosen = gob_word(word, "only", words);
     c.names = chosen < 0 ? NULL : gob_names_get(names, key, &count);
-    if (c.names == NULL || gob_take_rows(kind, values, gob_take_number, &c.values) < 0) {
+    if (c.names == NULL || gob_take_values(kind, values, &c.values) < 0) {
         return NULL;
     }
     c.only = (only)chosen;

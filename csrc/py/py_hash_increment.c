@@ -230,7 +230,7 @@ PyObject *gob_hash_increment_many(gob_hash_object *self, PyObject *args)
         return NULL;
     }
     c.names = gob_names_get(names, key, &count);
-    if (c.names == NULL || gob_take_rows(kind, by, gob_take_number_step, &c.by) < 0) {
+    if (c.names == NULL || gob_take_steps(by, &c.by) < 0) {
         return NULL;
     }
     int result = check_rows(kind, &c.by, count) < 0 || gob_hash_ready_for(self, key, kind) < 0

@@ -1,6 +1,8 @@
 /* Values of a hash in and out, whatever kind it has. */
 #include "py_numpy.h"
 
+#include <math.h>
+
 #include "py_args.h"
 #include "py_hash.h"
 
@@ -47,12 +49,6 @@ int gob_take_step(PyObject *object, gob_value *step)
         return -1;
     }
     return gob_take_number(PyIndex_Check(object) ? GOB_INTS : GOB_FLOATS, object, step);
-}
-
-int gob_take_number_step(gob_kind kind, PyObject *object, gob_value *out)
-{
-    (void)kind; /* of the values: texts take steps of both */
-    return gob_take_step(object, out);
 }
 
 PyObject *gob_value_object(gob_kind kind, const gob_value *value)
@@ -111,13 +107,19 @@ static int rows_of_names(gob_kind kind, PyObject *names, gob_value_rows *rows)
     return 0;
 }
 
-static int rows_of_tuple(gob_kind kind, PyObject *items, gob_take_row *take, gob_value_rows *rows)
+/* kind: GOB_INTS or GOB_FLOATS, or GOB_STR for steps of both. */
+static int take_item(gob_kind kind, PyObject *object, gob_value *out)
+{
+    return kind == GOB_STR ? gob_take_step(object, out) : gob_take_number(kind, object, out);
+}
+
+static int rows_of_tuple(gob_kind kind, PyObject *items, gob_value_rows *rows)
 {
     if (rows_new(rows, (size_t)PyTuple_GET_SIZE(items)) < 0) {
         return -1;
     }
     for (size_t i = 0; i < rows->count; i++) {
-        if (take(kind, PyTuple_GET_ITEM(items, (Py_ssize_t)i), &rows->at[i]) < 0) {
+        if (take_item(kind, PyTuple_GET_ITEM(items, (Py_ssize_t)i), &rows->at[i]) < 0) {
             gob_rows_release(rows);
             return -1;
         }
@@ -125,36 +127,42 @@ static int rows_of_tuple(gob_kind kind, PyObject *items, gob_take_row *take, gob
     return 0;
 }
 
-static int row_of_element(PyArrayObject *array, size_t i, gob_value *out)
+/* The kind of numbers in an array that can be read as it lies, or -1. */
+static int kind_of_array(PyObject *object)
 {
-    const void *element = PyArray_BYTES(array) + i * sizeof(int64_t);
-    if (PyArray_TYPE(array) == NPY_INT64) {
+    PyArrayObject *array = (PyArrayObject *)object;
+    if (!PyArray_Check(object) || PyArray_NDIM(array) != 1 || !PyArray_IS_C_CONTIGUOUS(array) ||
+        PyArray_ITEMSIZE(array) != sizeof(int64_t) || PyArray_ISBYTESWAPPED(array)) {
+        return -1;
+    }
+    char letter = PyArray_DESCR(array)->kind;
+    return letter == 'i' ? GOB_INTS : letter == 'f' ? GOB_FLOATS : -1;
+}
+
+static int take_element(gob_kind kind, const void *element, gob_value *out)
+{
+    double real;
+    if (kind == GOB_INTS) {
         *out = gob_value_int((int64_t)gob_load64(element));
         return 0;
     }
-    double real;
     memcpy(&real, element, sizeof real);
     *out = gob_value_float(real + 0.0);
-    if (real != real) {
+    if (isnan(real)) {
         PyErr_SetString(PyExc_ValueError, "NaN is no number to keep");
         return -1;
     }
     return 0;
 }
 
-static int rows_of_array(PyObject *object, gob_value_rows *rows)
+static int rows_of_array(gob_kind kind, PyArrayObject *array, gob_value_rows *rows)
 {
-    PyArrayObject *array = (PyArrayObject *)object;
-    if (!PyArray_Check(object) || PyArray_NDIM(array) != 1 || !PyArray_IS_C_CONTIGUOUS(array) ||
-        (PyArray_TYPE(array) != NPY_INT64 && PyArray_TYPE(array) != NPY_FLOAT64)) {
-        PyErr_SetString(PyExc_TypeError, "a tuple or an array of int64 or float64 is wanted");
-        return -1;
-    }
     if (rows_new(rows, (size_t)PyArray_DIM(array, 0)) < 0) {
         return -1;
     }
-    for (size_t i = 0; i < rows->count; i++) {
-        if (row_of_element(array, i, &rows->at[i]) < 0) {
+    const char *element = PyArray_BYTES(array);
+    for (size_t i = 0; i < rows->count; i++, element += sizeof(int64_t)) {
+        if (take_element(kind, element, &rows->at[i]) < 0) {
             gob_rows_release(rows);
             return -1;
         }
@@ -162,10 +170,26 @@ static int rows_of_array(PyObject *object, gob_value_rows *rows)
     return 0;
 }
 
-int gob_take_rows(gob_kind kind, PyObject *object, gob_take_row *take, gob_value_rows *rows)
+static int rows_of_numbers(gob_kind kind, PyObject *object, gob_value_rows *rows)
 {
     if (PyTuple_CheckExact(object)) {
-        return rows_of_tuple(kind, object, take, rows);
+        return rows_of_tuple(kind, object, rows);
     }
-    return PyArray_Check(object) ? rows_of_array(object, rows) : rows_of_names(kind, object, rows);
+    int given = kind_of_array(object);
+    if (given < 0 || (kind != GOB_STR && given != (int)kind)) {
+        PyErr_SetString(PyExc_TypeError, "a tuple or an array of int64 or float64 is wanted");
+        return -1;
+    }
+    return rows_of_array((gob_kind)given, (PyArrayObject *)object, rows);
+}
+
+int gob_take_values(gob_kind kind, PyObject *object, gob_value_rows *rows)
+{
+    return kind == GOB_STR || kind == GOB_BYTES ? rows_of_names(kind, object, rows)
+                                                : rows_of_numbers(kind, object, rows);
+}
+
+int gob_take_steps(PyObject *object, gob_value_rows *rows)
+{
+    return rows_of_numbers(GOB_STR, object, rows);
 }

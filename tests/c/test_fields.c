@@ -22,7 +22,7 @@ static void begin_test(unsigned narrow_bits)
 static void end_test(void)
 {
     gob_fields_free(&s, &a);
-    CHECK(a.live == 0 && s.used == 0 && gob_fields_count(&s) == 0);
+    CHECK(a.live == 0 && s.arena.used == 0 && gob_fields_count(&s) == 0);
 }
 
 static size_t find(size_t i, gob_field *f)
@@ -61,7 +61,7 @@ static bool matches(void)
     const char *why = NULL;
     size_t count = 0;
     bool same = gob_fields_validate(&s, &why) &&
-                a.live == gob_fields_arena_bytes(&s) + gob_table_bytes(&s.table);
+                a.live == gob_arena_bytes(&s.arena) + gob_table_bytes(&s.table);
     if (!same) {
         fprintf(stderr, "%s\n", why != NULL ? why : "live bytes");
     }
@@ -98,7 +98,8 @@ static void step(uint64_t *rng, unsigned wild)
         remove_field(i);
     } else if (gob_fields_wasteful(&s) || verb == 99) {
         gob_status status = gob_fields_optimize(&s, &a);
-        CHECK(status == GOB_NOMEM || (s.dead == 0 && s.used == s.capacity && s.free == NULL));
+        CHECK(status == GOB_NOMEM ||
+              (s.arena.dead == 0 && s.arena.used == s.arena.capacity && s.arena.free == NULL));
     }
 }
 
@@ -143,13 +144,13 @@ static void test_free_space(void)
     for (size_t i = ODD + EDGES; i < FIELDS - 10; i++) {
         CHECK(put(i, VALUES - 1) == GOB_OK);
     }
-    size_t used = s.used;
+    size_t used = s.arena.used;
     for (size_t round = 0; round < 1000; round++) {
         size_t i = ODD + EDGES + round % (FIELDS - 10 - ODD - EDGES);
         remove_field(i);
-        CHECK(s.dead != 0 && put(FIELDS - 1, VALUES - 1) == GOB_OK && s.dead == 0);
+        CHECK(s.arena.dead != 0 && put(FIELDS - 1, VALUES - 1) == GOB_OK && s.arena.dead == 0);
         remove_field(FIELDS - 1);
-        CHECK(put(i, VALUES - 2) == GOB_OK && s.dead == 0 && s.used == used);
+        CHECK(put(i, VALUES - 2) == GOB_OK && s.arena.dead == 0 && s.arena.used == used);
     }
     CHECK(matches());
     end_test();
@@ -191,28 +192,28 @@ static void test_faults(void)
         CHECK(put(i, VALUES - 1) == GOB_OK);
     }
     remove_field(FIELDS - 1);
-    CHECK(s.free != NULL && matches());
-    size_t used = s.used;
-    s.used = s.capacity + 1;
+    CHECK(s.arena.free != NULL && matches());
+    size_t used = s.arena.used;
+    s.arena.used = s.arena.capacity + 1;
     CHECK_FAULT(gob_fields_validate(&s, &why), why, "fields: arena overrun");
-    s.used = used - 1;
+    s.arena.used = used - 1;
     CHECK_FAULT(gob_fields_validate(&s, &why), why, "fields: records do not fill the arena");
-    s.used = used;
-    s.dead++;
+    s.arena.used = used;
+    s.arena.dead++;
     CHECK_FAULT(gob_fields_validate(&s, &why), why, "fields: bytes of free records");
-    s.dead--;
-    s.arena[2] ^= 1;
+    s.arena.dead--;
+    s.arena.at[2] ^= 1;
     CHECK_FAULT(gob_fields_validate(&s, &why), why, "fields: a field is not found at its record");
-    s.arena[2] ^= 1;
+    s.arena.at[2] ^= 1;
     s.table.live++;
     CHECK_FAULT(gob_fields_validate(&s, &why), why, "fields: count of entries");
     s.table.live--;
-    uint64_t head = s.free[31];
-    s.free[31] = s.used + 1;
-    CHECK_FAULT(gob_fields_validate(&s, &why), why, "fields: link of a free record");
-    s.free[31] = 1;
-    CHECK_FAULT(gob_fields_validate(&s, &why), why, "fields: a record in the wrong free list");
-    s.free[31] = head;
+    uint64_t head = s.arena.free[30];
+    s.arena.free[30] = s.arena.used + 1;
+    CHECK_FAULT(gob_fields_validate(&s, &why), why, "arena: link of a free record");
+    s.arena.free[30] = 1;
+    CHECK_FAULT(gob_fields_validate(&s, &why), why, "arena: a record in the wrong free list");
+    s.arena.free[30] = head;
     CHECK(matches());
     end_test();
 }

@@ -104,7 +104,7 @@ static gob_status renew(gob_form form, bool wide, bool tight, int64_t *follow)
     gob_status status = gob_members_renew(&m, &a, form, wide, tight, follow);
     CHECK(status == GOB_OK ? m.epoch != epoch && m.form == form && gob_members_wide(&m) == wide
                            : m.epoch == epoch && a.live == live);
-    CHECK(status != GOB_OK || m.dead == 0);
+    CHECK(status != GOB_OK || m.arena.dead == 0);
     return status;
 }
 
@@ -319,7 +319,7 @@ static void test_free_lists(void)
             gob_store16(bytes + 1, (uint16_t)i);
             CHECK(gob_members_add(&m, &a, name, &ids[i % NAMES]) == GOB_OK);
         }
-        size_t used = m.used;
+        size_t used = m.arena.used;
         a.fail_at = 1; /* the lists */
         gob_members_drop(&m, &a, ids[0]);
         CHECK((a.fail_at == 0) == (lengths[k].listed));
@@ -328,12 +328,12 @@ static void test_free_lists(void)
             gob_members_drop(&m, &a, ids[i]);
         }
         const char *why;
-        CHECK(m.dead == used / 2 && gob_members_validate(&m, &why));
+        CHECK(m.arena.dead == used / 2 && gob_members_validate(&m, &why));
         for (size_t i = 1; i < NAMES; i++) {
             gob_store16(bytes + 1, (uint16_t)(5000 + i));
             CHECK(gob_members_add(&m, &a, name, &id) == GOB_OK);
         }
-        CHECK((m.used == used) == lengths[k].listed && gob_members_validate(&m, &why));
+        CHECK((m.arena.used == used) == lengths[k].listed && gob_members_validate(&m, &why));
         CHECK(m.records == 2 * NAMES - 1);
         end_test();
     }
@@ -352,7 +352,7 @@ static void test_failures(unsigned fixed)
             a.fail_at = nth;
             gob_status status = add(i, &id);
             CHECK(status == GOB_OK || (status == GOB_NOMEM && m.records == before.records &&
-                                       m.used == before.used && a.live >= live));
+                                       m.arena.used == before.arena.used && a.live >= live));
             CHECK(status == GOB_OK || gob_members_find(&m, pool[i]) == GOB_NO_ID);
             failures += status != GOB_OK;
             a.fail_at = 0;
@@ -454,14 +454,14 @@ static void test_reach(unsigned fixed)
         CHECK(add(i, &id) == GOB_OK);
     }
     if (fixed == 0) {
-        CHECK(i < 1000 && m.used + 3 + pool[i].len > 1 << NARROW_FEW);
+        CHECK(i < 1000 && m.arena.used + 3 + pool[i].len > 1 << NARROW_FEW);
         CHECK(!gob_members_need_wide(&m, GOB_FORM_I16));
         CHECK(gob_members_need_wide(&m, GOB_FORM_FLOAT));
-        while (m.used < (1 << NARROW_FEW) && !gob_members_reach(&m, pool[i].len)) {
+        while (m.arena.used < (1 << NARROW_FEW) && !gob_members_reach(&m, pool[i].len)) {
             i++; /* a shorter one */
         }
     }
-    CHECK(m.used / unit <= 1 << NARROW_FEW && matches(&m, &a, false));
+    CHECK(m.arena.used / unit <= 1 << NARROW_FEW && matches(&m, &a, false));
     end_test();
 }
 
@@ -525,15 +525,15 @@ static void test_validator(void)
     m.narrow_bits = 8;
     CHECK_FAULT(gob_members_validate(&m, &why), why, "members: ids do not reach all records");
     m.narrow_bits = GOB_NARROW_BITS;
-    m.used -= 1;
+    m.arena.used -= 1;
     CHECK_FAULT(gob_members_validate(&m, &why), why, "members: records do not fill the arena");
-    m.used += 1;
+    m.arena.used += 1;
     m.records++;
     CHECK_FAULT(gob_members_validate(&m, &why), why, "members: count of names");
     m.records--;
-    m.dead++;
+    m.arena.dead++;
     CHECK_FAULT(gob_members_validate(&m, &why), why, "members: bytes of free records");
-    m.dead--;
+    m.arena.dead--;
     m.table.live--;
     CHECK_FAULT(gob_members_validate(&m, &why), why, "members: names in the table");
     m.table.live++;
@@ -545,10 +545,10 @@ static void test_validator(void)
     gob_members_condemn(&m, id);
     CHECK_FAULT(gob_members_validate(&m, &why), why, "members: a condemned id is free");
     m.condemned->count = 0;
-    size_t capacity = m.capacity;
-    m.capacity = m.used - 1;
+    size_t capacity = m.arena.capacity;
+    m.arena.capacity = m.arena.used - 1;
     CHECK_FAULT(gob_members_validate(&m, &why), why, "members: arena overrun");
-    m.capacity = capacity;
+    m.arena.capacity = capacity;
     CHECK(gob_members_validate(&m, &why));
     end_test();
 }

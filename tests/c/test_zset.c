@@ -385,7 +385,7 @@ static void end_names(gob_zset *z)
     CHECK(names_match(z, &names));
     CHECK(gob_zset_sync(z) == GOB_OK && names_in_order(z, &names));
     CHECK(gob_zset_optimize(z) == GOB_OK && names_in_order(z, &names) && names_match(z, &names));
-    CHECK(z->index.members.records == gob_zset_count(z) && z->index.members.dead == 0);
+    CHECK(z->index.members.records == gob_zset_count(z) && z->index.members.arena.dead == 0);
     gob_memory parts = gob_zset_memory(z);
     CHECK(parts.pages == 0 && parts.members != 0 && parts.table + parts.members <= z->alloc.live);
     gob_zset_clear(z);
@@ -550,7 +550,7 @@ static void test_widening(void)
         uint32_t epoch = m->epoch;
         size_t i = 100;
         m->narrow_bits = 13;
-        for (; m->used + 600 < (1 << 13); i++) {
+        for (; m->arena.used + 600 < (1 << 13); i++) {
             CHECK(add_name(&z, i, 1.0) == GOB_OK && !gob_members_wide(m));
         }
         CHECK(by_form == 0 || add_name(&z, 50, 0.5) == GOB_OK);

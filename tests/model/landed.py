@@ -1,12 +1,16 @@
-"""What the tests of Hash import, until it has landed; then `from goblin import Hash, HashTable`."""
+"""What the tests of HashTable import, until it has landed; then `from goblin import HashTable`."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import pytest
 
 import goblin
+from goblin import Hash as Hash
 
-if not hasattr(goblin, "Hash"):
-    pytest.skip("Hash has not landed", allow_module_level=True)
 
-Hash, HashTable = goblin.Hash, goblin.HashTable
+def __getattr__(name: str) -> Any:
+    if not hasattr(goblin, name):
+        pytest.skip(f"{name} has not landed", allow_module_level=True)
+    return getattr(goblin, name)

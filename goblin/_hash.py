@@ -1,0 +1,307 @@
+"""Hash: what the C half leaves to numpy and to composition."""
+
+from __future__ import annotations
+
+import copyreg
+import math
+import random
+import sys
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping
+from typing import Any, Literal, Self, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from . import _convert, _core, _glob, _views
+from ._held import atomic, deep_twin, twin
+from ._results import HashMemory
+from ._sortedset import known
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+KeyKind = Literal["str", "bytes"]
+ValueKind = Literal["str", "bytes", "int64", "float64"]
+Only = Literal["any", "new", "existing"]
+
+_KEYS = ("str", "bytes")
+_VALUES = ("str", "bytes", "int64", "float64")
+_ONLY = ("any", "new", "existing")
+_ABSENT = object()
+
+
+class Hash(_core.Hash[K, V]):
+    """Key -> value in one compact block while it is small, and in a table when it is large.
+
+    `data` is a mapping, an iterable of (key, value), or another Hash. `key` is "str" or "bytes",
+    `value` also "int64" or "float64". It is compact up to 64 KiB, entries of 32,767 bytes and
+    `max_compact_fields` (None: no such limit, 0: never). With `encoding` keys and texts that are
+    canonical decimal integers or UUIDs are kept in binary; they come back as they were.
+
+    It is a MutableMapping in no particular order. TypeError, OverflowError or UnicodeEncodeError
+    for what is no key or value, ValueError for NaN or an unknown option. Reads are O(1), writes
+    too, but those that move entries of the compact form, which are O(n). Each method is atomic,
+    bulk calls let other threads run, and one that raises has changed nothing.
+
+    >>> import goblin
+    >>> h = goblin.Hash({"name": "Ann", "elo": "1500"})
+    >>> h.increment("elo", 12), h["name"]
+    (1512, 'Ann')
+    >>> h
+    Hash(2 fields, str-str)
+    """
+
+    __slots__ = ()
+
+    def __init__(
+        self,
+        data: Mapping[K, V] | Iterable[tuple[K, V]] | None = None,
+        /,
+        *,
+        key: KeyKind = "str",
+        value: ValueKind = "str",
+        max_compact_fields: int | None = None,
+        encoding: bool = True,
+    ) -> None:
+        known(key, _KEYS, "key")
+        known(value, _VALUES, "value")
+        most = _core._COMPACT_ALWAYS
+        if max_compact_fields is not None:
+            most = min(_convert.count(max_compact_fields, "max_compact_fields"), most)
+        fresh: Hash[K, V] = Hash.__new__(Hash)
+        fresh._configure(key, value, most, encoding)
+        if data is not None:
+            fresh.update(data)
+        self._swap(fresh)
+
+    # ---- as a mapping
+
+    def keys(self) -> _views.Fields[K]:
+        """View the keys. O(1); set operations as of dict keys.
+
+        >>> goblin.Hash({"name": "Ann"}).keys() & {"name", "elo"}
+        {'name'}
+        """
+        return _views.Fields(self)
+
+    def values(self) -> _views.Values[V]:
+        """View the values, in the order of the keys. O(1).
+
+        >>> list(goblin.Hash({"name": "Ann"}).values())
+        ['Ann']
+        """
+        return _views.Values(self)
+
+    def items(self) -> _views.Entries[K, V]:
+        """View the (key, value) pairs. O(1).
+
+        >>> list(goblin.Hash({"name": "Ann"}).items())
+        [('name', 'Ann')]
+        """
+        return _views.Entries(self)
+
+    def update(  # type: ignore[override]
+        self, data: Mapping[K, V] | Iterable[tuple[K, V]] = (), /, **fields: V
+    ) -> None:
+        """Set the values of a mapping or of (key, value) pairs, and of keywords, in this order.
+
+        All or nothing. TypeError, OverflowError, ValueError or UnicodeEncodeError as for one value.
+        O(n).
+
+        >>> h = goblin.Hash({"name": "Ann"})
+        >>> h.update({"name": "Bea"}, elo="1500")
+        >>> h["name"], h["elo"]
+        ('Bea', '1500')
+        """
+        keys, values = data._atomically(data._split) if isinstance(data, Hash) else split(data)
+        self._set_many(*self._rows((*keys, *fields), (*values, *fields.values())), "any")
+
+    def _split(self) -> tuple[tuple[K, ...], tuple[V, ...]]:
+        return tuple(self), tuple(self.values())
+
+    def _rows(self, keys: Any, values: Any) -> tuple[_core.Names, Any]:
+        names = _convert.names(keys, self.key_dtype)
+        if self.value_dtype in _KEYS:
+            return names, _convert.names(values, self.value_dtype)
+        return names, _convert.numbers(values, self.value_dtype)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Mapping):
+            return NotImplemented
+        items = other._atomically(other.to_dict) if isinstance(other, Hash) else other
+        return self._atomically(self._equals, items)
+
+    def _equals(self, other: Mapping[Any, Any]) -> bool:
+        return len(self) == len(other) and all(
+            self.get(key, _ABSENT) == value for key, value in other.items()
+        )
+
+    def __repr__(self) -> str:
+        n = len(self)
+        kinds = f"{self.key_dtype}-{self.value_dtype}"
+        return f"{type(self).__name__}({n:,} field{'' if n == 1 else 's'}, {kinds})"
+
+    def copy(self) -> Self:
+        """Copy the hash, with its options and, of a subclass, its attributes. O(n).
+
+        >>> h = goblin.Hash({"name": "Ann"})
+        >>> h.copy() == h, h.copy() is h
+        (True, False)
+        """
+        return twin(self)
+
+    __copy__ = copy
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return deep_twin(self, memo)
+
+    @atomic
+    def __reduce__(self) -> tuple[Any, ...]:
+        options = (self.key_dtype, self.value_dtype, self._max_compact, self._encoding)
+        state = (options, *self._split(), getattr(self, "__dict__", {}))
+        return copyreg.__newobj__, (type(self),), state  # type: ignore[attr-defined]
+
+    def __setstate__(self, state: tuple[Any, ...]) -> None:
+        options, keys, values, attributes = state
+        self._configure(*options)
+        self._set_many(*self._rows(keys, values), "any")
+        if attributes:
+            self.__dict__.update(attributes)
+
+    # ---- many keys
+
+    def get_many(self, keys: ArrayLike | Iterable[K], *, missing: Any = None) -> Any:
+        """Look up keys of shape (n,): a list of str or bytes, or an array of int64 or float64.
+
+        `missing` stands for what is absent; None among numbers for -1 or NaN. TypeError for what
+        is no key. O(n).
+
+        >>> goblin.Hash({"name": "Ann"}).get_many(["elo", "name"])
+        [None, 'Ann']
+        >>> goblin.Hash({"elo": 1500}, value="int64").get_many(["elo", "rd"])
+        array([1500,   -1])
+        """
+        names = _convert.names(keys, self.key_dtype)
+        if self.value_dtype in _KEYS:
+            return self._texts(names, missing)
+        if missing is None:
+            missing = -1 if self.value_dtype == "int64" else math.nan
+        out = np.empty(len(names), self.value_dtype)
+        self._numbers(names, out, missing)
+        return out
+
+    def set_many(
+        self, keys: ArrayLike | Iterable[K], values: ArrayLike | Iterable[V], *, only: Only = "any"
+    ) -> int:
+        """Set values of shape (n,) of keys of shape (n,), in order; returns how many keys are new.
+
+        `only` "new" leaves those that are there, "existing" those that are not. All or nothing;
+        ValueError for different lengths, others as for one value. O(n).
+
+        >>> h = goblin.Hash({"name": "Ann"})
+        >>> h.set_many(["name", "elo"], ["Bea", "1500"], only="new"), h["name"]
+        (1, 'Ann')
+        """
+        known(only, _ONLY, "only")
+        return self._set_many(*self._rows(keys, values), only)
+
+    def pop_many(self, keys: ArrayLike | Iterable[K]) -> list[V | None]:
+        """Remove keys of shape (n,); returns a list of their values, None where absent. O(n).
+
+        >>> goblin.Hash({"name": "Ann", "elo": "1500"}).pop_many(["elo", "elo"])
+        ['1500', None]
+        """
+        return self._pop_many(_convert.names(keys, self.key_dtype))
+
+    def increment_many(
+        self, keys: ArrayLike | Iterable[K], by: ArrayLike | Iterable[float] = 1
+    ) -> None:
+        """Add `by` (one number, or one each) to the values of keys of shape (n,).
+
+        Repeats add up in order. All or nothing; errors as of `increment`, and ValueError for
+        different lengths. O(n).
+
+        >>> h = goblin.Hash({"games": 9}, value="int64")
+        >>> h.increment_many(["games", "wins", "games"])
+        >>> h["games"], h["wins"]
+        (11, 1)
+        """
+        names = _convert.names(keys, self.key_dtype)
+        many = isinstance(by, Iterable)
+        self._increment_many(names, _convert.numbers(by) if many else (by,) * len(names))
+
+    # ---- the whole
+
+    @atomic
+    def sample(self, n: int) -> list[tuple[K, V]]:
+        """Draw n distinct (key, value) pairs. ValueError for more than there are. O(size).
+
+        >>> goblin.Hash({"name": "Ann"}).sample(1)
+        [('name', 'Ann')]
+        """
+        wanted = _convert.count(n, "n")
+        if wanted > len(self):
+            raise ValueError(f"{wanted} of {len(self)} fields are wanted")
+        chosen = set(random.sample(range(len(self)), wanted))
+        return [pair for at, pair in enumerate(self.items()) if at in chosen]
+
+    def scan(self, match: K | None = None) -> Iterator[tuple[K, V]]:
+        r"""Iterate over the (key, value) pairs whose key is of a pattern; None: all. O(size).
+
+        The pattern is Redis' glob: `*`, `?`, `[a-z]`, `[^a-z]`, and `\` before what is meant as it
+        is. TypeError for one of another kind than the keys.
+
+        >>> h = goblin.Hash({"elo:blitz": "1500", "elo:bullet": "1400", "name": "Ann"})
+        >>> sorted(h.scan("elo:b?????"))
+        [('elo:bullet', '1400')]
+        """
+        if match is None:
+            return iter(self.items())
+        fits = _glob.matcher(_convert.names([match], self.key_dtype)[0])
+        return (pair for pair in self.items() if fits(pair[0]))
+
+    @atomic
+    def memory(self) -> HashMemory:
+        """Report the bytes of each part, as the allocator counts them. O(1).
+
+        >>> import sys
+        >>> h = goblin.Hash({"name": "Ann"})
+        >>> h.memory().total == sys.getsizeof(h)
+        True
+        """
+        parts = self._memory()
+        total = sys.getsizeof(self)
+        per_field = total / len(self) if len(self) else math.nan
+        return HashMemory(*parts, total - sum(parts), total, per_field)
+
+    @atomic
+    def to_numpy(self) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Give all keys and values in one order, arrays of shape (n,); of objects for text. O(n).
+
+        >>> goblin.Hash({"elo": 1500}, value="int64").to_numpy()
+        (array(['elo'], dtype=object), array([1500]))
+        """
+        keys, values = self._split()
+        dtype = "O" if self.value_dtype in _KEYS else self.value_dtype
+        return np.array(keys, "O"), np.array(values, dtype)
+
+    @atomic
+    def to_dict(self) -> dict[K, V]:
+        """Give a dict. O(n).
+
+        >>> goblin.Hash({"name": "Ann"}).to_dict()
+        {'name': 'Ann'}
+        """
+        return dict(self.items())
+
+
+def split(data: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+    """A mapping or an iterable of pairs as keys and values."""
+    try:
+        return _convert.split(data)
+    except TypeError as error:
+        raise TypeError("a mapping or pairs of (key, value) are wanted") from error
+
+
+Hash.__module__ = "goblin"
+MutableMapping.register(Hash)

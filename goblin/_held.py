@@ -1,0 +1,56 @@
+"""What objects that a thread can hold have in common: methods in one piece, and copies."""
+
+from __future__ import annotations
+
+import copy
+import functools
+from collections.abc import Callable, Iterable
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class Held(Protocol):
+    """A SortedSet or a Hash."""
+
+    def _atomically(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any: ...
+    def _assign(self, other: Any, /) -> None: ...
+
+
+S = TypeVar("S", bound=Held)
+
+
+def atomic(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, P], R]:
+    """Other threads wait until the whole method is done."""
+
+    @functools.wraps(method)
+    def held(self: S, /, *args: P.args, **kwargs: P.kwargs) -> R:
+        result: R = self._atomically(method, self, *args, **kwargs)
+        return result
+
+    return held
+
+
+def together(objects: Iterable[Held], function: Callable[[], R]) -> R:
+    """Calls a function while this thread holds all, taken in one order by all threads."""
+    for one in sorted(objects, key=id, reverse=True):
+        function = functools.partial(one._atomically, function)
+    return function()
+
+
+def twin(one: S) -> S:
+    """A copy with, of a subclass, its attributes."""
+    other = type(one).__new__(type(one))
+    other._assign(one)
+    if hasattr(one, "__dict__"):
+        other.__dict__.update(one.__dict__)
+    return other
+
+
+def deep_twin(one: S, memo: dict[int, Any]) -> S:
+    """A copy with copies of the attributes."""
+    other = memo[id(one)] = twin(one)
+    if hasattr(one, "__dict__"):
+        other.__dict__.update(copy.deepcopy(one.__dict__, memo))
+    return other
