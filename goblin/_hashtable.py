@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copyreg
 import math
 import sys
 from collections.abc import (
@@ -14,14 +15,16 @@ from collections.abc import (
     MutableMapping,
     ValuesView,
 )
-from typing import Any, Literal, NamedTuple, Self, TypeVar, overload
+from typing import Any, Self, TypeAlias, TypeVar, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from . import _convert, _core
-from ._hash import Hash
+from . import _convert, _core, _views
+from ._hash import Hash, KeyKind, Only, ValueKind, split
 from ._held import atomic, deep_twin, twin
+from ._results import HashTableMemory
+from ._sortedset import known
 
 K = TypeVar("K")
 F = TypeVar("F")
@@ -29,45 +32,16 @@ V = TypeVar("V")
 D = TypeVar("D")
 R = TypeVar("R")
 
-TextKind = Literal["str", "bytes"]
-ValueKind = Literal["str", "bytes", "int64", "float64"]
+Row: TypeAlias = Mapping[F, V] | Iterable[tuple[F, V]]
 
 _TEXTS = ("str", "bytes")
+_VALUES = ("str", "bytes", "int64", "float64")
 _NOTHING: Any = object()  # no default was given
 
 
-class TableMemory(NamedTuple):
-    """Bytes of a HashTable by part.
-
-    `records` holds keys and values, `table` finds them by key, `shapes` are the names of the fields
-    and which of them go together, `object` is the Python object; `total` is all of them.
-
-    >>> import goblin
-    >>> report = goblin.HashTable({"ann": {"elo": "1500"}}).memory()
-    >>> report.total == sum(report[:4])
-    True
-    """
-
-    shapes: int
-    table: int
-    records: int
-    object: int
-    total: int
-    per_record: float
-
-    def __str__(self) -> str:
-        """The report as a small table.
-
-        >>> import goblin
-        >>> print(goblin.HashTable({"ann": {"elo": "1500"}}).memory())  # doctest: +ELLIPSIS
-        shapes ... bytes
-        ...
-        """
-        rows = [
-            f"{name:<10} {value:>15,} bytes"
-            for name, value in zip(self._fields[:5], self[:5], strict=True)
-        ]
-        return "\n".join([*rows, f"{'per record':<10} {self.per_record:>15,.2f} bytes"])
+def _fields(record: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+    """Fields and values of a record, all of one moment."""
+    return split(record.to_dict() if isinstance(record, Record | Hash) else record)
 
 
 def _column(values: Any, kind: str) -> Any:
@@ -81,29 +55,6 @@ def _column(values: Any, kind: str) -> Any:
     fill = _core.fill_members if kind == "int64" else _core.fill_scores
     fill(numbers, array.itemsize, array)
     return array
-
-
-class _Values(ValuesView[V]):
-    """The values of a Record."""
-
-    __slots__ = ()
-    _mapping: Record[Any, V]
-
-    def __iter__(self) -> Iterator[V]:
-        return (value for _, value in self._mapping._entries())
-
-    def __contains__(self, value: object) -> bool:
-        return any(own == value for own in self)
-
-
-class _Items(ItemsView[F, V]):
-    """The (field, value) pairs of a Record."""
-
-    __slots__ = ()
-    _mapping: Record[F, V]
-
-    def __iter__(self) -> Iterator[tuple[F, V]]:
-        return self._mapping._entries()
 
 
 class Record(_core.Record[F, V]):
@@ -137,45 +88,50 @@ class Record(_core.Record[F, V]):
         gone = self._key not in self._table
         return self._table._stamp, None if gone else self.to_dict()
 
+    def _iterate(self, kind: str) -> Iterator[Any]:
+        if kind == "items":
+            return self._entries()
+        return (entry[kind == "values"] for entry in self._entries())
+
     def __iter__(self) -> Iterator[F]:
-        return (field for field, _ in self._entries())
+        return self._iterate("keys")
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Mapping):
             return NotImplemented
         return self.to_dict() == dict(other.items())
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._key!r}, {self.to_dict()!r})"
 
-    def keys(self) -> KeysView[F]:
+    def keys(self) -> _views.Fields[F]:
         """A live view of the fields. O(1), iteration O(fields).
 
         >>> import goblin
         >>> list(goblin.HashTable({"ann": {"elo": "1500"}})["ann"].keys())
         ['elo']
         """
-        return KeysView(self)
+        return _views.Fields(self)
 
-    def values(self) -> ValuesView[V]:
+    def values(self) -> _views.Values[V]:
         """A live view of the values. O(1), iteration O(fields).
 
         >>> import goblin
         >>> list(goblin.HashTable({"ann": {"elo": "1500"}})["ann"].values())
         ['1500']
         """
-        return _Values(self)
+        return _views.Values(self)
 
-    def items(self) -> ItemsView[F, V]:
+    def items(self) -> _views.Entries[F, V]:
         """A live view of the (field, value) pairs. O(1), iteration O(fields).
 
         >>> import goblin
         >>> list(goblin.HashTable({"ann": {"elo": "1500"}})["ann"].items())
         [('elo', '1500')]
         """
-        return _Items(self)
+        return _views.Entries(self)
 
     def copy(self) -> Hash[F, V]:
         """Copy the record into a Hash of its own. O(fields).
@@ -191,7 +147,8 @@ class Record(_core.Record[F, V]):
 
     def _change(self, change: Callable[[Hash[F, V]], R]) -> R:
         """Changes a copy, with which the record is replaced then."""
-        return self._table._atomically(self._replace, change)
+        result: R = self._table._atomically(self._replace, change)
+        return result
 
     def _replace(self, change: Callable[[Hash[F, V]], R]) -> R:
         record = self.copy()
@@ -232,8 +189,10 @@ class Record(_core.Record[F, V]):
         """
         return self._change(lambda record: record.setdefault(key, default))
 
-    def update(self, data: Mapping[F, V] | Iterable[tuple[F, V]] = (), /) -> None:
-        """Set the fields of a mapping or of pairs, all or nothing. O(fields).
+    def update(  # type: ignore[override]
+        self, data: Mapping[F, V] | Iterable[tuple[F, V]] = (), /, **fields: V
+    ) -> None:
+        """Set the fields of a mapping or of pairs, and keywords, all or nothing. O(fields).
 
         >>> import goblin
         >>> ann = goblin.HashTable({"ann": {"elo": "1500"}})["ann"]
@@ -241,7 +200,7 @@ class Record(_core.Record[F, V]):
         >>> ann.to_dict()
         {'elo': '1516', 'won': '1'}
         """
-        self._change(lambda record: record.update(data))
+        self._change(lambda record: record.update(data, **fields))
 
     def clear(self) -> None:
         """Remove all fields; the record stays. O(fields).
@@ -263,9 +222,7 @@ class Record(_core.Record[F, V]):
         """
         return self.copy().get_many(keys, missing=missing)
 
-    def set_many(
-        self, keys: Any, values: Any, *, only: Literal["any", "new", "existing"] = "any"
-    ) -> int:
+    def set_many(self, keys: Any, values: Any, *, only: Only = "any") -> int:
         """Set many fields, as Hash.set_many does; how many are new. O(fields + keys).
 
         >>> import goblin
@@ -351,16 +308,24 @@ class HashTable(_core.HashTable[K, F, V]):
 
     def __init__(
         self,
-        data: Mapping[K, Mapping[F, V]] | Iterable[tuple[K, Mapping[F, V]]] | None = None,
+        data: Mapping[K, Row[F, V]] | Iterable[tuple[K, Row[F, V]]] | None = None,
         /,
         *,
-        key: TextKind = "str",
-        field: TextKind = "str",
+        key: KeyKind = "str",
+        field: KeyKind = "str",
         value: ValueKind = "str",
     ) -> None:
-        self._configure(key, field, value)
+        self._of_kinds(key, field, value)
         if data is not None:
             self.update(data)
+
+    def _of_kinds(self, key: str, field: str, value: str) -> Self:
+        """The table itself, emptied."""
+        known(key, _TEXTS, "key")
+        known(field, _TEXTS, "field")
+        known(value, _VALUES, "value")
+        self._configure(key, field, value)
+        return self
 
     @classmethod
     def from_arrays(
@@ -369,8 +334,8 @@ class HashTable(_core.HashTable[K, F, V]):
         columns: Mapping[F, ArrayLike | Iterable[V]],
         /,
         *,
-        key: TextKind = "str",
-        field: TextKind = "str",
+        key: KeyKind = "str",
+        field: KeyKind = "str",
         value: ValueKind = "str",
     ) -> Self:
         """Make records of one key and one value of each column, all of shape (n,).
@@ -385,8 +350,7 @@ class HashTable(_core.HashTable[K, F, V]):
         >>> table["bob"].to_dict()
         {'elo': 1400, 'won': 3}
         """
-        table = cls.__new__(cls)
-        table._configure(key, field, value)
+        table = cls.__new__(cls)._of_kinds(key, field, value)
         ids = _convert.names(keys, key)
         names = _convert.names(list(columns), field)
         table._load(ids, names, tuple(_column(values, value) for values in columns.values()))
@@ -417,8 +381,7 @@ class HashTable(_core.HashTable[K, F, V]):
         if not any(column.null_count for column in columns.values()):
             arrays = {name: _arrow_values(column) for name, column in columns.items()}
             return cls.from_arrays(ids, arrays, **kinds)
-        table = cls.__new__(cls)
-        table._configure(kinds["key"], "str", kinds["value"])
+        table = cls.__new__(cls)._of_kinds(field="str", **kinds)
         fields = list(columns)
         values = zip(*(column.to_pylist() for column in columns.values()), strict=True)
         records = (
@@ -433,7 +396,7 @@ class HashTable(_core.HashTable[K, F, V]):
     def __getitem__(self, key: K) -> Record[F, V]:
         return Record(self, key)
 
-    def __setitem__(self, key: K, record: Mapping[F, V] | Iterable[tuple[F, V]]) -> None:
+    def __setitem__(self, key: K, record: Row[F, V]) -> None:
         self.update(((key, record),))
 
     def __delitem__(self, key: K) -> None:
@@ -447,7 +410,7 @@ class HashTable(_core.HashTable[K, F, V]):
             key in other and record == other[key] for key, record in self.items()
         )
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None
 
     def __repr__(self) -> str:
         kinds = f"{self.key_dtype}, {self.field_dtype}-{self.value_dtype}"
@@ -517,7 +480,7 @@ class HashTable(_core.HashTable[K, F, V]):
         return kept
 
     @atomic
-    def popitem(self) -> tuple[K, Hash[F, V]]:
+    def popitem(self) -> tuple[K, Hash[F, V]]:  # type: ignore[override]
         """Remove any record and return its key and a Hash; KeyError where there is none.
 
         >>> import goblin
@@ -529,7 +492,7 @@ class HashTable(_core.HashTable[K, F, V]):
         raise KeyError("the HashTable is empty")
 
     @atomic
-    def setdefault(self, key: K, default: Mapping[F, V] | Iterable[tuple[F, V]]) -> Record[F, V]:
+    def setdefault(self, key: K, default: Row[F, V]) -> Record[F, V]:
         """Return the record of a key, which becomes default first where there is none. O(fields).
 
         >>> import goblin
@@ -540,8 +503,8 @@ class HashTable(_core.HashTable[K, F, V]):
             self[key] = default
         return self[key]
 
-    def update(
-        self, data: Mapping[K, Mapping[F, V]] | Iterable[tuple[K, Mapping[F, V]]] = (), /
+    def update(  # type: ignore[override]
+        self, data: Mapping[K, Row[F, V]] | Iterable[tuple[K, Row[F, V]]] = (), /
     ) -> None:
         """Set records, each in place of the one of its key; all or nothing.
 
@@ -554,12 +517,12 @@ class HashTable(_core.HashTable[K, F, V]):
         >>> table.to_dict()
         {'ann': {'won': '1'}, 'bob': {}}
         """
-        keys, records = _convert.split(data)
+        keys, records = split(data.to_dict() if isinstance(data, HashTable) else data)
         fields: list[Any] = []
         values: list[Any] = []
         counts = np.empty(len(keys), np.int64)
         for row, record in enumerate(records):
-            of_record = _convert.split(record)
+            of_record = _fields(record)
             counts[row] = len(of_record[0])
             fields += of_record[0]
             values += of_record[1]
@@ -583,19 +546,17 @@ class HashTable(_core.HashTable[K, F, V]):
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         return deep_twin(self, memo)
 
-    def __getstate__(self) -> tuple[Any, ...]:
-        return self._atomically(self._state)
-
-    def _state(self) -> tuple[Any, ...]:
+    @atomic
+    def __reduce__(self) -> tuple[Any, ...]:
         kinds = (self.key_dtype, self.field_dtype, self.value_dtype)
-        return kinds, self.to_dict(), getattr(self, "__dict__", {})
+        state = (kinds, self.to_dict(), getattr(self, "__dict__", {}))
+        return copyreg.__newobj__, (type(self),), state  # type: ignore[attr-defined]
 
     def __setstate__(self, state: tuple[Any, ...]) -> None:
         kinds, records, attributes = state
-        self._configure(*kinds)
-        HashTable.update(self, records)
-        for name, value in attributes.items():
-            setattr(self, name, value)
+        HashTable.update(self._of_kinds(*kinds), records)
+        if attributes:
+            self.__dict__.update(attributes)
 
     # ---- the whole
 
@@ -629,7 +590,7 @@ class HashTable(_core.HashTable[K, F, V]):
         return {key: record.to_dict() for key, record in self.items()}
 
     @atomic
-    def memory(self) -> TableMemory:
+    def memory(self) -> HashTableMemory:
         """Report the bytes of each part, as the allocator counts them. O(shapes).
 
         >>> import goblin
@@ -637,9 +598,9 @@ class HashTable(_core.HashTable[K, F, V]):
         True
         """
         parts = self._memory()
-        own = sys.getsizeof(self) - sum(parts)
-        total = sum(parts) + own
-        return TableMemory(*parts, own, total, total / len(self) if len(self) else math.nan)
+        total = sys.getsizeof(self)
+        per_record = total / len(self) if len(self) else math.nan
+        return HashTableMemory(*parts, total - sum(parts), total, per_record)
 
 
 _ARROW_KINDS = {"string": "str", "large_string": "str", "string_view": "str", "binary": "bytes",
@@ -665,8 +626,9 @@ def _arrow_kind(columns: Iterable[Any]) -> str:
 
 def _arrow_values(column: Any) -> Any:
     """What from_arrays takes: texts as they are, numbers as an array."""
-    return column.to_numpy() if column.type.bit_width_or_none else column
+    return column.to_numpy() if _arrow_kind([column]) not in _TEXTS else column
 
 
+Record.__module__ = HashTable.__module__ = "goblin"
 MutableMapping.register(Record)
 MutableMapping.register(HashTable)

@@ -358,7 +358,7 @@ gob_status gob_records_commit(gob_records *r, gob_fields *stage)
         r->stamp++;
         return GOB_OK;
     }
-    GOB_TRY(gob_fields_reserve(&r->rows, &r->alloc, gob_fields_count(stage), stage->used));
+    GOB_TRY(gob_fields_reserve(&r->rows, &r->alloc, gob_fields_count(stage), stage->arena.used));
     move_rows(r, stage);
     gob_fields_free(stage, &r->alloc);
     shrink(r);
@@ -416,7 +416,7 @@ gob_records_memory gob_records_bytes(const gob_records *r)
     return (gob_records_memory){
         .shapes = gob_shapes_bytes(&r->shapes),
         .table = gob_table_bytes(&r->rows.table),
-        .arena = gob_fields_arena_bytes(&r->rows),
+        .arena = gob_arena_bytes(&r->rows.arena),
     };
 }
 

@@ -213,7 +213,7 @@ static void optimize(void)
     fail_sometimes();
     gob_status status = gob_records_optimize(&r);
     CHECK(r.stamp == stamp && (status == GOB_OK || status == GOB_NOMEM));
-    CHECK(status != GOB_OK || r.rows.capacity == r.rows.used);
+    CHECK(status != GOB_OK || r.rows.arena.capacity == r.rows.arena.used);
     r.alloc.fail_at = 0;
 }
 
@@ -341,7 +341,7 @@ static void test_faults_are_found(void)
     r.shapes.names.items[0].uses--;
     gob_row row;
     CHECK(gob_records_find(&r, key_of(1), &row));
-    uint8_t *codes = r.rows.arena + (row.codes - r.rows.arena);
+    uint8_t *codes = r.rows.arena.at + (row.codes - r.rows.arena.at);
     codes[0]++;
     CHECK_FAULT(gob_records_validate(&r, &why), why, "row: values overrun");
     codes[0]--;
