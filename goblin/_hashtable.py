@@ -140,13 +140,33 @@ class Record(_core.Record[F, V]):
         >>> goblin.HashTable({"ann": {"elo": "1500"}})["ann"].copy()["elo"]
         '1500'
         """
-        kinds: dict[str, Any] = {"key": self._table.field_dtype, "value": self._table.value_dtype}
-        return Hash(self.to_dict(), **kinds)
+        return self._hash(self.to_dict())
 
     __copy__ = copy
 
+    def _hash(self, data: Mapping[F, V] | None = None) -> Hash[F, V]:
+        kinds: dict[str, Any] = {"key": self._table.field_dtype, "value": self._table.value_dtype}
+        return Hash(data, **kinds)
+
+    # Arithmetic and what else a Hash knows, it does: with one field, or with all of them.
+
+    def _change_one(self, key: Any, change: Callable[[Hash[F, V]], R]) -> R:
+        result: R = self._table._atomically(self._through_one, key, change)
+        return result
+
+    def _through_one(self, key: Any, change: Callable[[Hash[F, V]], R]) -> R:
+        one = self._hash()
+        if key in self:
+            one[key] = self[key]
+        result = change(one)
+        if key in one:
+            self[key] = one[key]
+        elif key in self:
+            del self[key]
+        return result
+
     def _change(self, change: Callable[[Hash[F, V]], R]) -> R:
-        """Changes a copy, with which the record is replaced then."""
+        """The record is replaced with a changed copy: all or nothing."""
         result: R = self._table._atomically(self._replace, change)
         return result
 
@@ -167,8 +187,8 @@ class Record(_core.Record[F, V]):
         ('1500', None)
         """
         if default is _NOTHING:
-            return self._change(lambda record: record.pop(key))
-        return self._change(lambda record: record.pop(key, default))
+            return self._change_one(key, lambda record: record.pop(key))
+        return self._change_one(key, lambda record: record.pop(key, default))
 
     def popitem(self) -> tuple[F, V]:
         """Remove any field and return it with its value; KeyError where there is none. O(fields).
@@ -187,7 +207,7 @@ class Record(_core.Record[F, V]):
         >>> ann.setdefault("elo", "0"), ann.setdefault("won", "0")
         ('1500', '0')
         """
-        return self._change(lambda record: record.setdefault(key, default))
+        return self._change_one(key, lambda record: record.setdefault(key, default))
 
     def update(  # type: ignore[override]
         self, data: Mapping[F, V] | Iterable[tuple[F, V]] = (), /, **fields: V
@@ -248,7 +268,7 @@ class Record(_core.Record[F, V]):
         >>> goblin.HashTable({"ann": {"elo": "1500"}})["ann"].increment("elo", 16)
         1516
         """
-        return self._change(lambda record: record.increment(key, by))
+        return self._change_one(key, lambda record: record.increment(key, by))
 
     def increment_many(self, keys: Any, by: Any = 1) -> None:
         """Add to the values of many fields, as Hash.increment_many does. O(fields + keys).

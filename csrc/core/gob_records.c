@@ -292,10 +292,40 @@ static void shrink(gob_records *r)
     }
 }
 
+/* Gives a field that is there another value of the same length; false where it is not that simple.
+ */
+static bool set_in_place(const target *t, const gob_cell *cell)
+{
+    gob_records *r = t->r;
+    if (t->slot == GOB_NO_SLOT || cell->value.kind == GOB_VALUE_NONE) {
+        return false;
+    }
+    gob_row row = gob_row_read(&r->shapes, t->old);
+    size_t place = gob_shape_place(row.shape, gob_intern_find(&r->shapes.names, cell->field));
+    if (place == GOB_NO_PLACE) {
+        return false;
+    }
+    gob_coded coded;
+    gob_encode(&coded, &cell->value, true);
+    gob_part now = gob_row_part(&row, place);
+    size_t len = coded.bytes.len;
+    if (now.kind != coded.kind || now.bytes.len != len) {
+        return false;
+    }
+    if (len != 0 && memcmp(now.bytes.at, coded.bytes.at, len) != 0) {
+        memcpy(r->rows.arena.at + (now.bytes.at - r->rows.arena.at), coded.bytes.at, len);
+        r->stamp++;
+    }
+    return true;
+}
+
 gob_status gob_records_edit(gob_records *r, gob_name key, const gob_cell *cells, size_t n)
 {
     target t;
     find_target(&t, r, &r->rows, key);
+    if (n == 1 && set_in_place(&t, cells)) {
+        return GOB_OK;
+    }
     GOB_TRY(write_row(&t, cells, n, false));
     shrink(r);
     return GOB_OK;

@@ -91,14 +91,21 @@ void gob_row_parts(const gob_row *row, gob_part *parts)
     }
 }
 
-gob_value gob_row_value(const gob_row *row, size_t place)
+gob_part gob_row_part(const gob_row *row, size_t place)
 {
     const uint8_t *at = row->codes + row->shape.count;
     for (size_t i = 0; i < place; i++) {
         gob_name bytes = value_at(row->codes[i], at);
         at = bytes.at + bytes.len;
     }
-    return gob_decode(kind_of(row->codes[place]), value_at(row->codes[place], at));
+    unsigned code = row->codes[place];
+    return (gob_part){row->shape.fields[place], kind_of(code), value_at(code, at)};
+}
+
+gob_value gob_row_value(const gob_row *row, size_t place)
+{
+    gob_part part = gob_row_part(row, place);
+    return gob_decode(part.kind, part.bytes);
 }
 
 /* Whether the values fill the bytes, read from damaged ones with care. */

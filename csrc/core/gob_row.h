@@ -37,7 +37,8 @@ void gob_row_write(uint8_t *out, uint32_t shape, const gob_part *parts, size_t n
 /* All values. */
 void gob_row_parts(const gob_row *row, gob_part *parts);
 
-/* The value at a place of the shape. O(place). */
+/* What is at a place of the shape, and the value that it stands for. O(place). */
+gob_part gob_row_part(const gob_row *row, size_t place);
 gob_value gob_row_value(const gob_row *row, size_t place);
 
 /* Whether these bytes are a sound row. */
