@@ -77,6 +77,8 @@ class Record(_core.Record[F, V]):
     def _entries(self) -> Iterator[tuple[F, V]]:
         """The pairs, as long as they stay; changes of other records don't matter."""
         stamp, record = self._table._atomically(self._stamped)
+        if record is None:
+            raise KeyError(self._key)
         for entry in record.items():
             yield entry
             if self._table._stamp != stamp:

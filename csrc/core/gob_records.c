@@ -215,38 +215,38 @@ static uint32_t shape_in(gob_name row)
     return (uint32_t)number;
 }
 
+static bool is_same(const target *t, gob_name bytes)
+{
+    return bytes.len == t->old.len && memcmp(bytes.at, t->old.at, bytes.len) == 0;
+}
+
 /* Takes over the use of the new row's shape, or on failure does not. */
 static gob_status put_row(target *t, gob_name bytes)
 {
     gob_coded value = {.bytes = bytes, .kind = GOB_VALUE_TEXT};
     bool was_there = t->slot != GOB_NO_SLOT;
     uint32_t old_shape = was_there ? shape_in(t->old) : 0;
-    GOB_TRY(gob_fields_put(t->rows, &t->r->alloc, &t->key, &value, t->slot));
+    if (!is_same(t, bytes)) {
+        GOB_TRY(gob_fields_put(t->rows, &t->r->alloc, &t->key, &value, t->slot));
+        t->r->stamp += t->rows == &t->r->rows;
+    }
     if (was_there) {
         gob_shapes_drop(&t->r->shapes, &t->r->alloc, old_shape);
     }
-    t->r->stamp += t->rows == &t->r->rows;
     return GOB_OK;
 }
 
 static gob_status put_parts(target *t, uint32_t shape, const draft *d)
 {
     gob_alloc *a = &t->r->alloc;
-    gob_name bytes = {.len = gob_row_bytes(shape, d->parts, d->count)};
-    uint8_t *row = gob_malloc(a, bytes.len);
+    size_t len = gob_row_bytes(shape, d->parts, d->count);
+    uint8_t *row = gob_malloc(a, len);
     if (row == NULL) {
         return GOB_NOMEM;
     }
     gob_row_write(row, shape, d->parts, d->count);
-    bytes.at = row;
-    bool same = bytes.len == t->old.len && memcmp(row, t->old.at, bytes.len) == 0;
-    gob_status status = GOB_OK;
-    if (same) {
-        gob_shapes_drop(&t->r->shapes, a, shape);
-    } else {
-        status = put_row(t, bytes);
-    }
-    gob_free(a, row, bytes.len);
+    gob_status status = put_row(t, (gob_name){row, len});
+    gob_free(a, row, len);
     return status;
 }
 
@@ -287,7 +287,9 @@ static gob_status write_row(target *t, const gob_cell *cells, size_t n, bool rep
 /* A failure to shrink is none. */
 static void shrink(gob_records *r)
 {
-    if (gob_fields_wasteful(&r->rows)) {
+    if (gob_records_count(r) == 0) {
+        gob_fields_free(&r->rows, &r->alloc);
+    } else if (gob_fields_wasteful(&r->rows)) {
         (void)gob_fields_optimize(&r->rows, &r->alloc);
     }
 }
