@@ -22,12 +22,23 @@ typedef struct lookup {
     gob_value value; /* GOB_VALUE_NONE also for what can't be a key */
 } lookup;
 
+/* gob_find_name, with a short cut for what nearly all keys are. */
+GOB_INLINE int find_key(PyObject *key, gob_kind kind, lookup *l)
+{
+    if (GOB_LIKELY(kind == GOB_STR && PyUnicode_CheckExact(key) && PyUnicode_IS_ASCII(key))) {
+        l->scratch.object = NULL;
+        l->name = (gob_name){PyUnicode_1BYTE_DATA(key), (size_t)PyUnicode_GET_LENGTH(key)};
+        return 1;
+    }
+    return gob_find_name(NULL, key, kind, &l->name, &l->scratch);
+}
+
 /* 0, or -1 with an exception; only then there is nothing to release. */
 static int look_up(gob_hash_object *self, PyObject *key, lookup *l)
 {
     gob_kind kind = (gob_kind)self->key;
     gob_kind value = (gob_kind)self->value;
-    int found = gob_find_name(NULL, key, kind, &l->name, &l->scratch);
+    int found = find_key(key, kind, l);
     l->value.kind = GOB_VALUE_NONE;
     if (found < 0) {
         return -1;

@@ -26,13 +26,17 @@ ONLY = ("any", "new", "existing")
 LOWEST, HIGHEST = LIMITS["int64"]
 INTEGER_TEXT = re.compile(r"0|-?[1-9][0-9]*")
 # What strtod reads in the C locale, but for its infinities and NaNs: hexadecimal, too, as in Redis.
-DECIMAL_TEXT = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
-HEX_TEXT = re.compile(r"[+-]?0[xX]([0-9a-fA-F]+\.?[0-9a-fA-F]*|\.[0-9a-fA-F]+)([pP][+-]?[0-9]+)?")
+FLOAT_TEXTS = {
+    r"[+-]?(?P<digits>[0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?": float,
+    r"[+-]?0[xX](?P<digits>[0-9a-fA-F]+\.?[0-9a-fA-F]*|\.[0-9a-fA-F]+)([pP][+-]?[0-9]+)?": (
+        float.fromhex
+    ),
+}
 
 
 def number_of(value: Any) -> float:
     """A real number of any kind but NaN, as float64; never -0.0."""
-    if isinstance(value, TEXT):
+    if isinstance(value, (*TEXT, memoryview)):
         raise TypeError("a text is no number")
     number = float(value)
     if math.isnan(number):
@@ -70,11 +74,13 @@ def integer_in(text: str) -> int:
 
 
 def float_in(text: str) -> float:
-    if DECIMAL_TEXT.fullmatch(text):
-        return float(text)
-    if HEX_TEXT.fullmatch(text):
-        return float.fromhex(text)
-    raise ValueError(f"{text!r} is no number")
+    """The number that a text is; neither too large nor too small for float64."""
+    for pattern, read in FLOAT_TEXTS.items():
+        if found := re.fullmatch(pattern, text):
+            number = read(text)
+            if math.isfinite(number) and (number or not found["digits"].strip("0.")):
+                return number
+    raise ValueError(f"{text!r} is no finite number")
 
 
 def float_text(number: float) -> str:

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from model.glob import matches
 from model.hash_checks import ALL_FORMS, ALL_KINDS, Kind
-from model.landed import Hash, HashTable
+from model.landed import Hash
 
 TEXT = Kind("str", "str")
 BYTES = Kind("bytes", "bytes")
@@ -97,22 +97,3 @@ def test_what_looks_alike_stays_apart(texts: list[str], form: Any) -> None:
     h = Hash(zip(both, both, strict=True), **BYTES.options, **form)
     assert len(h) == len(set(both))
     assert all(key == value == h[key] for key, value in h.items())
-
-
-@given(st.data(), st.integers(0, 6), st.integers(0, 30))
-def test_a_table_is_a_dict_of_hashes(data: Any, fields: int, rows: int) -> None:
-    names = [f"f{i}" for i in range(fields)]
-    columns = {
-        name: data.draw(st.lists(values(TEXT), min_size=rows, max_size=rows)) for name in names
-    }
-    ids = [f"r{i}" for i in range(rows)]
-    table = HashTable.from_arrays(
-        ids, {name: np.array(column, "T") for name, column in columns.items()}
-    )
-    assert table == {key: {name: columns[name][i] for name in names} for i, key in enumerate(ids)}
-    for name, column in columns.items():
-        assert dict(zip(table, table.column(name), strict=True)) == dict(
-            zip(ids, column, strict=True)
-        )
-    assert HashTable(table) == table
-    assert table.column("other").tolist() == [None] * rows

@@ -7,8 +7,10 @@ import pickle
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 from hash_strategies import keys, steps, values
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 from model.compare import assert_same, assert_same_outcome, outcome
@@ -25,6 +27,26 @@ KINDS = [
     {"key": "bytes", "field": "str", "value": "float64"},
 ]
 MOST_RECORDS = 3000
+TEXT = Kind("str", "str")
+
+
+@given(st.data(), st.integers(0, 6), st.integers(0, 30))
+def test_a_table_is_a_dict_of_hashes(data: Any, fields: int, rows: int) -> None:
+    names = [f"f{i}" for i in range(fields)]
+    columns = {
+        name: data.draw(st.lists(values(TEXT), min_size=rows, max_size=rows)) for name in names
+    }
+    ids = [f"r{i}" for i in range(rows)]
+    table = HashTable.from_arrays(
+        ids, {name: np.array(column, "T") for name, column in columns.items()}
+    )
+    assert table == {key: {name: columns[name][i] for name in names} for i, key in enumerate(ids)}
+    for name, column in columns.items():
+        assert dict(zip(table, table.column(name), strict=True)) == dict(
+            zip(ids, column, strict=True)
+        )
+    assert HashTable(table) == table
+    assert table.column("other").tolist() == [None] * rows
 
 
 def make_machine(kinds: dict[str, str]) -> type[RuleBasedStateMachine]:

@@ -6,7 +6,7 @@ from typing import Any, assert_type
 
 from numpy.typing import NDArray
 
-from goblin import Changes, Digest, MemoryReport, Page, Rows, SortedSet
+from goblin import Changes, Digest, Hash, HashMemory, MemoryReport, Page, Rows, SortedSet
 
 
 def construct() -> None:
@@ -46,3 +46,21 @@ def reports(z: SortedSet[int]) -> None:
     assert_type(z.digest(), Digest)
     assert_type(z.layout, str)
     assert_type(len(z), int)
+
+
+def hashes(h: Hash[str, str], numbers: Hash[bytes, int]) -> None:
+    made: Hash[bytes, float] = Hash(key="bytes", value="float64", max_compact_fields=5)
+    assert_type(made.get(b"a"), float | None)
+    assert_type(h["name"], str)
+    assert_type(h.get("name"), str | None)
+    assert_type(h.pop("name", 0), str | int)
+    assert_type(h.popitem(), tuple[str, str])
+    assert_type(h.increment("elo", 0.5), float)
+    assert_type(h.set_many(["a"], ["1"], only="new"), int)
+    assert_type(numbers.pop_many([b"a"]), list[int | None])
+    assert_type(numbers.sample(2), list[tuple[bytes, int]])
+    assert_type(h.is_compact, bool)
+    assert_type(h.memory(), HashMemory)
+    for key, value in numbers.items():
+        assert_type(key, bytes)
+        assert_type(value, int)

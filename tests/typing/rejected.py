@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from goblin import SortedSet
+from goblin import Hash, SortedSet
 
 
 def wrong(z: SortedSet[int]) -> None:
@@ -13,3 +13,10 @@ def wrong(z: SortedSet[int]) -> None:
     z.rank(5, method="first")  # error: call-overload
     z.count(0, 1, closed="open")  # error: arg-type
     z.no_such_method()  # error: attr-defined
+
+
+def wrong_hash(h: Hash[str, int]) -> None:
+    h["a"] = "one"  # error: assignment
+    h[5]  # error: index
+    h.set_many(["a"], [1], only="nx")  # error: arg-type
+    Hash(key="uuid")  # error: arg-type

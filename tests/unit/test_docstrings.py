@@ -19,6 +19,7 @@ PUBLIC = {
         goblin.Rows,
         goblin.Boards,
         goblin.BoardRows,
+        goblin.Hash,
         goblin.HashTable,
         goblin.Record,
     )
