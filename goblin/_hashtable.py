@@ -57,7 +57,7 @@ def _column(values: Any, kind: str) -> Any:
     return array
 
 
-class Record(_core.Record[F, V]):
+class Record(_core.Record[F, V], MutableMapping[F, V]):
     """Field -> value: a live view of one record of a HashTable, as `table[key]` gives it.
 
     It is a MutableMapping with the methods of a Hash. Whatever is done with it happens in the
@@ -103,7 +103,7 @@ class Record(_core.Record[F, V]):
             return NotImplemented
         return self.to_dict() == dict(other.items())
 
-    __hash__ = None
+    __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._key!r}, {self.to_dict()!r})"
@@ -302,7 +302,7 @@ class Record(_core.Record[F, V]):
         return self.copy().scan(match)
 
 
-class HashTable(_core.HashTable[K, F, V]):
+class HashTable(_core.HashTable[K, F, V], MutableMapping[K, Record[F, V]]):
     """Record key -> record, a mapping of fields to values; all in a fraction of a dict of dicts.
 
     `data` is a mapping of mappings, pairs of a key and a record, or another HashTable; a record may
@@ -432,7 +432,7 @@ class HashTable(_core.HashTable[K, F, V]):
             key in other and record == other[key] for key, record in self.items()
         )
 
-    __hash__ = None
+    __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
         kinds = f"{self.key_dtype}, {self.field_dtype}-{self.value_dtype}"
@@ -652,5 +652,3 @@ def _arrow_values(column: Any) -> Any:
 
 
 Record.__module__ = HashTable.__module__ = "goblin"
-MutableMapping.register(Record)
-MutableMapping.register(HashTable)
