@@ -39,9 +39,11 @@ _VALUES = ("str", "bytes", "int64", "float64")
 _NOTHING: Any = object()  # no default was given
 
 
-def _fields(record: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
-    """Fields and values of a record, all of one moment."""
-    return split(record.to_dict() if isinstance(record, Record | Hash) else record)
+def _snapshot(data: Any) -> Any:
+    """What is live as it is in one moment."""
+    if isinstance(data, Hash):
+        return data._atomically(data.to_dict)
+    return data.to_dict() if isinstance(data, Record | HashTable) else data
 
 
 def _column(values: Any, kind: str) -> Any:
@@ -101,7 +103,7 @@ class Record(_core.Record[F, V], MutableMapping[F, V]):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Mapping):
             return NotImplemented
-        return self.to_dict() == dict(other.items())
+        return self.to_dict() == dict(_snapshot(other).items())
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -428,6 +430,10 @@ class HashTable(_core.HashTable[K, F, V], MutableMapping[K, Record[F, V]]):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Mapping):
             return NotImplemented
+        equal: bool = self._atomically(self._equals, _snapshot(other))
+        return equal
+
+    def _equals(self, other: Mapping[Any, Any]) -> bool:
         return len(self) == len(other) and all(
             key in other and record == other[key] for key, record in self.items()
         )
@@ -539,12 +545,12 @@ class HashTable(_core.HashTable[K, F, V], MutableMapping[K, Record[F, V]]):
         >>> table.to_dict()
         {'ann': {'won': '1'}, 'bob': {}}
         """
-        keys, records = split(data.to_dict() if isinstance(data, HashTable) else data)
+        keys, records = split(_snapshot(data))
         fields: list[Any] = []
         values: list[Any] = []
         counts = np.empty(len(keys), np.int64)
         for row, record in enumerate(records):
-            of_record = _fields(record)
+            of_record = split(_snapshot(record))
             counts[row] = len(of_record[0])
             fields += of_record[0]
             values += of_record[1]

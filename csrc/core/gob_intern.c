@@ -103,19 +103,34 @@ static uint32_t take_number(gob_intern *t)
     return number;
 }
 
+/* A copy of a string that is not empty; NULL for the empty one. */
+static gob_status copy_bytes(gob_alloc *a, gob_name name, uint8_t **bytes)
+{
+    *bytes = NULL;
+    if (name.len != 0) {
+        *bytes = gob_malloc(a, name.len);
+        if (*bytes == NULL) {
+            return GOB_NOMEM;
+        }
+        memcpy(*bytes, name.at, name.len);
+    }
+    return GOB_OK;
+}
+
 static gob_status add(gob_intern *t, gob_alloc *a, gob_name name, uint32_t *number)
 {
+    uint8_t *bytes;
     if (name.len > LENGTH_MAX) {
         return GOB_TOO_LARGE;
     }
     GOB_TRY(reserve(t, a));
-    uint8_t *bytes = NULL;
-    if (name.len != 0) {
-        bytes = gob_malloc(a, name.len);
-        if (bytes == NULL) {
-            return GOB_NOMEM;
-        }
-        memcpy(bytes, name.at, name.len);
+    GOB_TRY(copy_bytes(a, name, &bytes));
+    /* Another thread may have changed the caller's bytes into a string that is there. */
+    *number = gob_intern_find(t, (gob_name){bytes, name.len});
+    if (GOB_UNLIKELY(*number != GOB_NO_NUMBER)) {
+        gob_free(a, bytes, name.len);
+        t->items[*number].uses++;
+        return GOB_OK;
     }
     *number = take_number(t);
     t->items[*number] = (gob_interned){.bytes = bytes, .uses = 1, .len = (uint32_t)name.len};
@@ -158,12 +173,8 @@ static gob_status copy_items(gob_intern *dst, gob_alloc *a, const gob_intern *sr
     GOB_TRY(resize_items(dst, a, src->count));
     for (; dst->count < src->count; dst->count++) {
         gob_interned item = src->items[dst->count];
-        if (item.uses != 0 && item.len != 0) {
-            item.bytes = gob_malloc(a, item.len);
-            if (item.bytes == NULL) {
-                return GOB_NOMEM;
-            }
-            memcpy(item.bytes, src->items[dst->count].bytes, item.len);
+        if (item.uses != 0) {
+            GOB_TRY(copy_bytes(a, gob_intern_at(src, dst->count), &item.bytes));
         }
         dst->items[dst->count] = item;
     }

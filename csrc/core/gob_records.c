@@ -4,6 +4,18 @@
 
 #include "gob_check.h"
 
+/* As of gob_zset. */
+static void check(const gob_records *r)
+{
+#ifdef GOB_DEBUG
+    const char *why = NULL;
+    if (r->stamp % (gob_records_count(r) / 1024 + 1) == 0) {
+        GOB_ASSERT(gob_records_validate(r, &why));
+    }
+#endif
+    (void)r;
+}
+
 /* Reading */
 
 static gob_name bytes_in(const gob_fields *rows, size_t slot)
@@ -284,7 +296,7 @@ static gob_status write_row(target *t, const gob_cell *cells, size_t n, bool rep
     return status;
 }
 
-/* A failure to shrink is none. */
+/* The end of each change; a failure to shrink is none. */
 static void shrink(gob_records *r)
 {
     if (gob_records_count(r) == 0) {
@@ -292,6 +304,7 @@ static void shrink(gob_records *r)
     } else if (gob_fields_wasteful(&r->rows)) {
         (void)gob_fields_optimize(&r->rows, &r->alloc);
     }
+    check(r);
 }
 
 /* Gives a field that is there another value of the same length; false where it is not that simple.

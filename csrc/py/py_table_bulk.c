@@ -74,6 +74,8 @@ typedef struct load {
     size_t field_count;
     size_t at; /* the first field of the next row, where there are counts */
     gob_cell *cells;
+    uint8_t *key; /* a copy of the row's, which has to stay the same while it is looked up */
+    size_t key_room;
     gob_fields stage;
 } load;
 
@@ -89,13 +91,32 @@ static size_t read_cells(load *c, size_t row)
     return n;
 }
 
+static gob_status read_key(load *c, size_t row, gob_name *key)
+{
+    gob_name name = gob_names_at(c->keys, row);
+    if (name.len > c->key_room) {
+        uint8_t *room = PyMem_RawRealloc(c->key, name.len);
+        if (room == NULL) {
+            return GOB_NOMEM;
+        }
+        c->key = room;
+        c->key_room = name.len;
+    }
+    if (name.len != 0) {
+        memcpy(c->key, name.at, name.len);
+    }
+    *key = (gob_name){c->key, name.len};
+    return GOB_OK;
+}
+
 static gob_status put_rows(void *context, size_t from, size_t n)
 {
     load *c = context;
     for (size_t row = from; row < from + n; row++) {
+        gob_name key;
         size_t cells = read_cells(c, row);
-        GOB_TRY(gob_records_put(&c->self->records, &c->stage, gob_names_at(c->keys, row), c->cells,
-                                cells));
+        GOB_TRY(read_key(c, row, &key));
+        GOB_TRY(gob_records_put(&c->self->records, &c->stage, key, c->cells, cells));
     }
     return GOB_OK;
 }
@@ -149,6 +170,7 @@ static PyObject *carry_out(load *c, size_t most)
     } else if (gob_table_ready_for(c->self, c->kinds) == 0) {
         result = transact(c);
     }
+    PyMem_RawFree(c->key);
     PyMem_Free(c->cells);
     return result < 0 ? NULL : Py_NewRef(Py_None);
 }

@@ -586,3 +586,24 @@ def test_threads_see_whole_records() -> None:
         thread.join()
     assert not torn
     table._validate()
+
+
+def test_keys_that_change_meanwhile_leave_a_sound_table() -> None:
+    keys = np.char.mod("%07d", np.arange(60_000)).astype("S7")
+    letters = keys.view(np.uint8)
+    done = threading.Event()
+
+    def scribble() -> None:
+        rng = np.random.default_rng(3)
+        while not done.is_set():
+            letters[rng.integers(0, len(letters), 5000)] = rng.integers(48, 58, 5000)
+
+    thread = threading.Thread(target=scribble)
+    thread.start()
+    try:
+        for _ in range(4):
+            table = HashTable.from_arrays(keys, {"n": keys}, key="bytes", value="bytes")
+            table._validate()
+    finally:
+        done.set()
+        thread.join()
