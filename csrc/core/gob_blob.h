@@ -5,8 +5,8 @@
  * The directory has the first entry and its offset for each bucket, and the end of all, in 16 bits
  * each. A fingerprint is the lowest byte of the hash: a look-up compares those of its bucket at
  * once, sums lengths up to a match, and compares the field. High bytes are there only while some
- * record is longer than 255 bytes. An entry costs three bytes and an eighth more than its field and
- * value. */
+ * record is longer than 255 bytes. An entry costs three bytes and a quarter more than its field
+ * and value. */
 #ifndef GOB_BLOB_H
 #define GOB_BLOB_H
 

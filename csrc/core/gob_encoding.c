@@ -2,7 +2,7 @@
 
 #include "gob_text.h"
 
-enum { UUID_BYTES = 16, UUID_TEXT = 36, INT_TEXT = 20 };
+enum { UUID_TEXT = 36, INT_TEXT = 20 };
 
 /* Integers: the fewest bytes of two's complement, lowest first */
 
@@ -107,7 +107,7 @@ void gob_encode_text(gob_coded *coded, gob_name text, bool encoding)
         encode_int(coded, integer);
     } else if (encoding && parse_uuid(text, coded->room)) {
         coded->kind = GOB_VALUE_UUID;
-        coded->bytes = (gob_name){coded->room, UUID_BYTES};
+        coded->bytes = (gob_name){coded->room, GOB_UUID_BYTES};
     } else {
         coded->kind = GOB_VALUE_TEXT;
         coded->bytes = text;
@@ -127,17 +127,14 @@ void gob_encode(gob_coded *coded, const gob_value *value, bool encoding)
     }
 }
 
-gob_value gob_decode(gob_value_kind kind, gob_name bytes)
+gob_value gob_decode_number(gob_value_kind kind, gob_name bytes)
 {
     if (kind == GOB_VALUE_INT) {
         return gob_value_int(decode_int(bytes));
     }
-    if (kind == GOB_VALUE_FLOAT) {
-        double real;
-        memcpy(&real, bytes.at, sizeof real);
-        return gob_value_float(real);
-    }
-    return (gob_value){.kind = kind, .text = bytes};
+    double real;
+    memcpy(&real, bytes.at, sizeof real);
+    return gob_value_float(real);
 }
 
 gob_name gob_value_bytes(const gob_value *value, gob_scratch *scratch)

@@ -42,7 +42,7 @@ GOB_INLINE gob_value gob_value_float(double real)
 /* A string or a number as it is stored. */
 typedef struct gob_coded {
     gob_name bytes; /* in `room`, or where the caller has them: a gob_coded is not to be copied */
-    uint8_t room[16];
+    uint8_t room[GOB_UUID_BYTES];
     gob_value_kind kind;
 } gob_coded;
 
@@ -50,8 +50,16 @@ typedef struct gob_coded {
 void gob_encode_text(gob_coded *coded, gob_name text, bool encoding);
 void gob_encode(gob_coded *coded, const gob_value *value, bool encoding);
 
+/* The number that stored bytes are, INT or FLOAT. */
+gob_value gob_decode_number(gob_value_kind kind, gob_name bytes);
+
 /* What stored bytes of a kind stand for; texts and UUIDs stay where they are. */
-gob_value gob_decode(gob_value_kind kind, gob_name bytes);
+GOB_INLINE gob_value gob_decode(gob_value_kind kind, gob_name bytes)
+{
+    return kind == GOB_VALUE_TEXT || kind == GOB_VALUE_UUID
+               ? (gob_value){.kind = kind, .text = bytes}
+               : gob_decode_number(kind, bytes);
+}
 
 /* Room for the text of an integer or a UUID. */
 typedef struct gob_scratch {

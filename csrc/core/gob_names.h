@@ -9,6 +9,8 @@ typedef struct gob_name {
     size_t len;
 } gob_name;
 
+enum { GOB_UUID_BYTES = 16 };
+
 typedef enum gob_names_form {
     GOB_NAMES_LIST,      /* data: an array of gob_name */
     GOB_NAMES_FIXED,     /* data: rows of `width` bytes (UUIDs) */

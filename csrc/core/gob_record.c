@@ -2,7 +2,7 @@
 
 #include "gob_check.h"
 
-enum { UUID_BYTES = 16, FLOAT_BYTES = 8, INT_BYTES = 8 };
+enum { FLOAT_BYTES = 8, INT_BYTES = 8 };
 
 static uint8_t code_of(const gob_coded *field)
 {
@@ -30,31 +30,6 @@ void gob_field_of(gob_field *f, gob_name name, bool encoding, uint64_t seed)
 {
     gob_encode_text(&f->coded, name, encoding);
     gob_field_prepare(f, seed);
-}
-
-gob_record gob_record_read(const uint8_t *at, size_t bytes)
-{
-    const uint8_t *end = at + bytes;
-    unsigned code = *at & GOB_FIELD_CODES;
-    gob_record r = {.value_kind = (gob_value_kind)(*at >> GOB_FIELD_BITS)};
-    size_t len;
-    at++;
-    if (code < GOB_FIELD_UUID) {
-        r.field_kind = GOB_VALUE_INT;
-        len = code + 1;
-    } else if (code == GOB_FIELD_UUID) {
-        r.field_kind = GOB_VALUE_UUID;
-        len = UUID_BYTES;
-    } else if (code < GOB_FIELD_LONG) {
-        r.field_kind = GOB_VALUE_TEXT;
-        len = code - GOB_FIELD_TEXT;
-    } else {
-        r.field_kind = GOB_VALUE_TEXT;
-        at = gob_length_read(at, &len);
-    }
-    r.field = (gob_name){at, len};
-    r.value = (gob_name){at + len, (size_t)(end - at) - len};
-    return r;
 }
 
 static size_t length_bytes(const gob_field *f)
@@ -116,7 +91,7 @@ bool gob_record_validate(const uint8_t *at, size_t bytes, const char **why)
         GOB_DEMAND(r.value.len - 1 < INT_BYTES && is_minimal_int(r.value), "record: integer");
         break;
     case GOB_VALUE_UUID:
-        GOB_DEMAND(r.value.len == UUID_BYTES, "record: UUID");
+        GOB_DEMAND(r.value.len == GOB_UUID_BYTES, "record: UUID");
         break;
     case GOB_VALUE_FLOAT:
         GOB_DEMAND(r.value.len == FLOAT_BYTES, "record: double");

@@ -39,8 +39,6 @@ typedef struct gob_record {
     gob_name value;
 } gob_record;
 
-gob_record gob_record_read(const uint8_t *at, size_t bytes);
-
 size_t gob_record_bytes(const gob_field *f, const gob_coded *value);
 void gob_record_write(uint8_t *at, const gob_field *f, const gob_coded *value);
 
@@ -80,6 +78,32 @@ GOB_INLINE const uint8_t *gob_length_read(const uint8_t *at, size_t *length)
     }
     *length = sum;
     return at;
+}
+
+/* The record of `bytes` bytes at `at`. */
+GOB_INLINE gob_record gob_record_read(const uint8_t *at, size_t bytes)
+{
+    const uint8_t *end = at + bytes;
+    unsigned code = *at & GOB_FIELD_CODES;
+    gob_record r = {.value_kind = (gob_value_kind)(*at >> GOB_FIELD_BITS)};
+    size_t len;
+    at++;
+    if (code < GOB_FIELD_UUID) {
+        r.field_kind = GOB_VALUE_INT;
+        len = code + 1;
+    } else if (code == GOB_FIELD_UUID) {
+        r.field_kind = GOB_VALUE_UUID;
+        len = GOB_UUID_BYTES;
+    } else if (code < GOB_FIELD_LONG) {
+        r.field_kind = GOB_VALUE_TEXT;
+        len = code - GOB_FIELD_TEXT;
+    } else {
+        r.field_kind = GOB_VALUE_TEXT;
+        at = gob_length_read(at, &len);
+    }
+    r.field = (gob_name){at, len};
+    r.value = (gob_name){at + len, (size_t)(end - at) - len};
+    return r;
 }
 
 /* memcmp without a call for the lengths that fields have. */

@@ -132,7 +132,8 @@ size_t gob_table_capacity_for(size_t count, bool tight)
         return (count + 1) / 2 * 2;
     }
     size_t load = tight ? GOB_TABLE_FULL : GOB_TABLE_GROWN;
-    return (count / load * 64 + count % load * 64 / load + GOB_GROUP) / GOB_GROUP * GOB_GROUP;
+    size_t least = count / load * 64 + (count % load * 64 + load - 1) / load;
+    return (least + GOB_GROUP - 1) / GOB_GROUP * GOB_GROUP;
 }
 
 gob_status gob_table_resized(const gob_table *t, gob_alloc *a, size_t count, bool tight,

@@ -4,9 +4,7 @@
 
 #include "goblin_module.h"
 
-#include "gob_compiler.h"
-
-enum { GOB_UUID_BYTES = 16 };
+#include "gob_names.h"
 
 /* A uuid.UUID, or text in any spelling that uuid.UUID takes. 0, or -1 with TypeError or ValueError.
  */

@@ -97,7 +97,9 @@ static void step(uint64_t *rng, unsigned wild)
     } else if (verb < 95) {
         remove_field(i);
     } else if (gob_fields_wasteful(&s) || verb == 99) {
+        size_t live = a.live;
         gob_status status = gob_fields_optimize(&s, &a);
+        CHECK(a.live <= live);
         CHECK(status == GOB_NOMEM ||
               (s.arena.dead == 0 && s.arena.used == s.arena.capacity && s.arena.free == NULL));
     }
@@ -153,6 +155,23 @@ static void test_free_space(void)
         CHECK(put(i, VALUES - 2) == GOB_OK && s.arena.dead == 0 && s.arena.used == used);
     }
     CHECK(matches());
+    end_test();
+}
+
+/* At every size, as grown by one entry at a time. */
+static void test_optimize_never_grows(void)
+{
+    begin_test(GOB_NARROW_BITS);
+    for (size_t i = ODD + EDGES; i < FIELDS; i++) {
+        gob_fields other;
+        gob_alloc others;
+        gob_alloc_init(&others);
+        gob_fields_init(&other, SEED);
+        CHECK(put(i, VALUES - 1) == GOB_OK);
+        CHECK(gob_fields_build(&other, &others, gob_fields_next, &s) == GOB_OK);
+        CHECK(others.live <= a.live);
+        gob_fields_free(&other, &others);
+    }
     end_test();
 }
 
@@ -226,6 +245,7 @@ int main(void)
     test_random(NARROW_FEW, 20);
     test_narrow_again();
     test_free_space();
+    test_optimize_never_grows();
     test_reserve();
     test_too_large();
     test_faults();

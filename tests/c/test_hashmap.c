@@ -194,6 +194,7 @@ static gob_status apply(gob_hashmap *h, const call *c, const model *m)
     bool there = c->n != 0 && m->value[c->field[0]] != ABSENT;
     bool new = false;
     size_t created = 0;
+    size_t live = h->alloc.live;
     model after = *m;
     size_t expected = apply_to_model(&after, c);
     gob_status status = GOB_OK;
@@ -212,6 +213,7 @@ static gob_status apply(gob_hashmap *h, const call *c, const model *m)
         break;
     case OPTIMIZE:
         status = gob_hashmap_optimize(h);
+        CHECK(h->alloc.live <= live);
         break;
     case COPY:
         status = copy(h);
