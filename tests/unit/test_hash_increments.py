@@ -231,3 +231,9 @@ def test_each_step_keeps_its_kind() -> None:
     with pytest.raises(ValueError):
         h.increment_many(["b", "a"], [1, 1])
     assert h == {"a": "1.5", "b": "2"}
+
+
+@pytest.mark.parametrize("by", [True, "1", None, 1j], ids=repr)
+def test_a_step_is_looked_at_even_if_no_key_takes_it(by: Any) -> None:
+    with pytest.raises(TypeError):
+        Hash().increment_many([], by)
