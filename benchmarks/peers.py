@@ -85,6 +85,12 @@ class Redis:
                     raise RuntimeError(reply.decode())
                 left -= reply.count(b"\n")
 
+    def integer(self, command: bytes) -> int:
+        """The integer that one command is answered by."""
+        self._socket.sendall(command)
+        reply = self._socket.recv(1 << 16)
+        return int(reply.removeprefix(b":"))
+
     def clear(self) -> None:
         self.send([(b"FLUSHALL\r\n", 1)], 1)
 

@@ -227,8 +227,7 @@ class Hash(_core.Hash[K, V]):
         (11, 1)
         """
         names = _convert.names(keys, self.key_dtype)
-        many = isinstance(by, Iterable)
-        self._increment_many(names, _convert.numbers(by) if many else (by,) * len(names))
+        self._increment_many(names, _convert.numbers(by) if isinstance(by, Iterable) else by)
 
     # ---- the whole
 

@@ -159,7 +159,15 @@ static void get_prepared(const gob_hashmap *h, const gob_field *f, gob_value *va
 {
     size_t bytes;
     const uint8_t *record = find_record(h, f, &bytes);
-    *value = record == NULL ? (gob_value){.kind = GOB_VALUE_NONE} : value_of(record, bytes);
+    if (record == NULL) {
+        value->kind = GOB_VALUE_NONE;
+        return;
+    }
+    /* Field by field: a copy of the whole would wait for the stores before it. */
+    gob_value found = value_of(record, bytes);
+    value->kind = found.kind;
+    value->text.at = found.text.at;
+    value->text.len = found.text.len;
 }
 
 bool gob_hashmap_get(const gob_hashmap *h, gob_name field, gob_value *value)
@@ -201,6 +209,13 @@ void gob_hashmap_get_many(const gob_hashmap *h, const gob_names *fields, size_t 
     }
 }
 
+static void read_entry(const uint8_t *record, size_t bytes, gob_value *field, gob_value *value)
+{
+    gob_record r = gob_record_read(record, bytes);
+    *field = gob_decode(r.field_kind, r.field);
+    *value = gob_decode(r.value_kind, r.value);
+}
+
 bool gob_hashmap_next(const gob_hashmap *h, size_t *at, gob_value *field, gob_value *value)
 {
     size_t bytes;
@@ -208,9 +223,27 @@ bool gob_hashmap_next(const gob_hashmap *h, size_t *at, gob_value *field, gob_va
     if (record == NULL) {
         return false;
     }
-    gob_record r = gob_record_read(record, bytes);
-    *field = gob_decode(r.field_kind, r.field);
-    *value = gob_decode(r.value_kind, r.value);
+    read_entry(record, bytes, field, value);
+    return true;
+}
+
+/* From a slot that is as good as random: who takes all entries one by one would else pass the gaps
+ * of those that are gone again and again. */
+bool gob_hashmap_any(const gob_hashmap *h, gob_value *field, gob_value *value)
+{
+    size_t at = 0;
+    size_t bytes;
+    if (h->compact || gob_hashmap_count(h) == 0) {
+        return gob_hashmap_next(h, &at, field, value);
+    }
+    const gob_table *t = &h->fields->table;
+    uint64_t hash = gob_hash_int((int64_t)h->stamp, h->seed);
+    size_t slot = gob_table_next(t, (size_t)gob_mulhi64(hash, t->capacity));
+    if (slot == GOB_NO_SLOT) {
+        slot = gob_table_next(t, 0);
+    }
+    const uint8_t *record = gob_fields_record(h->fields, slot, &bytes);
+    read_entry(record, bytes, field, value);
     return true;
 }
 

@@ -68,6 +68,9 @@ bool gob_hashmap_remove(gob_hashmap *h, gob_name field);
  * while the stamp stays. A field is TEXT, INT or UUID. */
 bool gob_hashmap_next(const gob_hashmap *h, size_t *at, gob_value *field, gob_value *value);
 
+/* Any one entry, O(1); false where there is none. */
+bool gob_hashmap_any(const gob_hashmap *h, gob_value *field, gob_value *value);
+
 /* Packs everything as small as it goes, and into a blob where that may be. The stamp changes where
  * entries come in another order. */
 gob_status gob_hashmap_optimize(gob_hashmap *h);

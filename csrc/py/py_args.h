@@ -7,6 +7,16 @@
 
 #include <stdbool.h>
 
+/* Entries of a method table. */
+#define GOB_FAST(name, function, doc)                                                              \
+    {                                                                                              \
+        name, (PyCFunction)(void (*)(void))(function), METH_FASTCALL | METH_KEYWORDS, doc          \
+    }
+#define GOB_PLAIN(name, function, flags, doc)                                                      \
+    {                                                                                              \
+        name, (PyCFunction)(void (*)(void))(function), flags, doc                                  \
+    }
+
 typedef struct gob_signature {
     const char *function;
     const char *parameters[5]; /* NULL after the last */

@@ -1,5 +1,6 @@
 /* The type goblin._core.Hash: construction, slots and the table of its methods. */
 #include "py_hash.h"
+#include "py_args.h"
 
 static PyObject *hash_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
@@ -137,41 +138,32 @@ PyDoc_STRVAR(value_dtype_doc, "Kind of the values, as text.\n\n"
                               ">>> goblin.Hash(value='int64').value_dtype\n"
                               "'int64'\n");
 
-#define FAST(name, function, doc)                                                                  \
-    {                                                                                              \
-        name, (PyCFunction)(void (*)(void))(function), METH_FASTCALL | METH_KEYWORDS, doc          \
-    }
-#define PLAIN(name, function, flags, doc)                                                          \
-    {                                                                                              \
-        name, (PyCFunction)(void (*)(void))(function), flags, doc                                  \
-    }
-
 static PyMethodDef methods[] = {
-    FAST("get", gob_hash_get, get_doc),
-    FAST("pop", gob_hash_pop, pop_doc),
-    PLAIN("popitem", gob_hash_popitem, METH_NOARGS, popitem_doc),
-    FAST("setdefault", gob_hash_setdefault, setdefault_doc),
-    FAST("increment", gob_hash_increment, increment_doc),
-    PLAIN("clear", gob_hash_clear, METH_NOARGS, clear_doc),
-    PLAIN("optimize", gob_hash_optimize, METH_NOARGS, optimize_doc),
-    PLAIN("__sizeof__", gob_hash_sizeof, METH_NOARGS, NULL),
-    PLAIN("__class_getitem__", Py_GenericAlias, METH_O | METH_CLASS, NULL),
+    GOB_FAST("get", gob_hash_get, get_doc),
+    GOB_FAST("pop", gob_hash_pop, pop_doc),
+    GOB_PLAIN("popitem", gob_hash_popitem, METH_NOARGS, popitem_doc),
+    GOB_FAST("setdefault", gob_hash_setdefault, setdefault_doc),
+    GOB_FAST("increment", gob_hash_increment, increment_doc),
+    GOB_PLAIN("clear", gob_hash_clear, METH_NOARGS, clear_doc),
+    GOB_PLAIN("optimize", gob_hash_optimize, METH_NOARGS, optimize_doc),
+    GOB_PLAIN("__sizeof__", gob_hash_sizeof, METH_NOARGS, NULL),
+    GOB_PLAIN("__class_getitem__", Py_GenericAlias, METH_O | METH_CLASS, NULL),
     /* For the Python layer */
-    FAST("_atomically", gob_atomically, NULL),
-    PLAIN("_iterate", gob_hash_iterate, METH_O, NULL),
-    PLAIN("_texts", gob_hash_texts, METH_VARARGS, NULL),
-    PLAIN("_numbers", gob_hash_numbers, METH_VARARGS, NULL),
-    PLAIN("_set_many", gob_hash_set_many, METH_VARARGS, NULL),
-    PLAIN("_pop_many", gob_hash_pop_many, METH_O, NULL),
-    PLAIN("_increment_many", gob_hash_increment_many, METH_VARARGS, NULL),
-    PLAIN("_configure", gob_hash_configure, METH_VARARGS, NULL),
-    PLAIN("_assign", gob_hash_assign, METH_O, NULL),
-    PLAIN("_swap", gob_hash_swap, METH_O, NULL),
-    PLAIN("_memory", gob_hash_memory, METH_NOARGS, NULL),
+    GOB_FAST("_atomically", gob_atomically, NULL),
+    GOB_PLAIN("_iterate", gob_hash_iterate, METH_O, NULL),
+    GOB_PLAIN("_texts", gob_hash_texts, METH_VARARGS, NULL),
+    GOB_PLAIN("_numbers", gob_hash_numbers, METH_VARARGS, NULL),
+    GOB_PLAIN("_set_many", gob_hash_set_many, METH_VARARGS, NULL),
+    GOB_PLAIN("_pop_many", gob_hash_pop_many, METH_O, NULL),
+    GOB_PLAIN("_increment_many", gob_hash_increment_many, METH_VARARGS, NULL),
+    GOB_PLAIN("_configure", gob_hash_configure, METH_VARARGS, NULL),
+    GOB_PLAIN("_assign", gob_hash_assign, METH_O, NULL),
+    GOB_PLAIN("_swap", gob_hash_swap, METH_O, NULL),
+    GOB_PLAIN("_memory", gob_hash_memory, METH_NOARGS, NULL),
     /* For tests */
-    PLAIN("_live_bytes", gob_hash_live_bytes, METH_NOARGS, NULL),
-    PLAIN("_validate", gob_hash_validate, METH_NOARGS, NULL),
-    PLAIN("_fail_at", gob_hash_fail_at, METH_O, NULL),
+    GOB_PLAIN("_live_bytes", gob_hash_live_bytes, METH_NOARGS, NULL),
+    GOB_PLAIN("_validate", gob_hash_validate, METH_NOARGS, NULL),
+    GOB_PLAIN("_fail_at", gob_hash_fail_at, METH_O, NULL),
     {NULL, NULL, 0, NULL},
 };
 

@@ -71,8 +71,8 @@ typedef struct gob_value_rows {
 /* Names for texts; for numbers an array of their kind, or a tuple. 0, or -1 with an exception. */
 int gob_take_values(gob_kind kind, PyObject *object, gob_value_rows *rows);
 
-/* An array of int64 or float64, or a tuple. */
-int gob_take_steps(PyObject *object, gob_value_rows *rows);
+/* An array of int64 or float64, a tuple, or one step for all. */
+int gob_take_steps(PyObject *object, size_t count, gob_value_rows *rows);
 
 void gob_rows_release(gob_value_rows *rows);
 

@@ -218,7 +218,7 @@ static int check_rows(gob_kind kind, const gob_value_rows *by, size_t count)
     return 0;
 }
 
-/* _increment_many(names, by): by is a tuple, or an array of int64 or float64. */
+/* _increment_many(names, by): by is a tuple, an array of int64 or float64, or one number. */
 PyObject *gob_hash_increment_many(gob_hash_object *self, PyObject *args)
 {
     PyObject *names, *by;
@@ -230,7 +230,7 @@ PyObject *gob_hash_increment_many(gob_hash_object *self, PyObject *args)
         return NULL;
     }
     c.names = gob_names_get(names, key, &count);
-    if (c.names == NULL || gob_take_steps(by, &c.by) < 0) {
+    if (c.names == NULL || gob_take_steps(by, count, &c.by) < 0) {
         return NULL;
     }
     int result = check_rows(kind, &c.by, count) < 0 || gob_hash_ready_for(self, key, kind) < 0

@@ -1,41 +1,32 @@
 /* Iterators over keys, values or pairs of a Hash, in no particular order. */
 #include "py_args.h"
 #include "py_hash.h"
+#include "py_iteration.h"
 
 typedef enum kind { KEYS, VALUES, ITEMS } kind;
 
 typedef struct iterator {
-    PyObject_HEAD gob_hash_object *hash; /* NULL once exhausted */
-    uint64_t stamp;
+    gob_iteration base;
     size_t at;
     uint8_t kind;
 } iterator;
 
-static int check_unchanged(const iterator *it, gob_hash_object *hash)
-{
-    if (gob_ready(hash) < 0) {
-        return -1;
-    }
-    if (it->stamp != hash->map.stamp) {
-        PyErr_SetString(PyExc_RuntimeError, "Hash changed during iteration");
-        return -1;
-    }
-    return 0;
-}
-
 /* The pair is there before the hash is looked at, as making it may run finalisers. */
-static PyObject *next_of(iterator *it, gob_hash_object *hash)
+static PyObject *next_of(void *self, void *container)
 {
+    iterator *it = self;
+    gob_hash_object *hash = container;
     gob_value field;
     gob_value value;
     PyObject *pair = it->kind == ITEMS ? PyTuple_New(2) : NULL;
-    if ((it->kind == ITEMS && pair == NULL) || check_unchanged(it, hash) < 0) {
+    if ((it->kind == ITEMS && pair == NULL) ||
+        gob_iteration_check(it, hash, &hash->map.stamp) < 0) {
         Py_XDECREF(pair);
         return NULL;
     }
     if (!gob_hashmap_next(&hash->map, &it->at, &field, &value)) {
         Py_XDECREF(pair);
-        Py_CLEAR(it->hash);
+        gob_iteration_end(it);
         return NULL;
     }
     return pair != NULL       ? gob_hash_pair(hash, pair, &field, &value)
@@ -45,44 +36,14 @@ static PyObject *next_of(iterator *it, gob_hash_object *hash)
 
 static PyObject *iterator_next(PyObject *object)
 {
-    iterator *it = (iterator *)object;
-    if (it->hash == NULL) {
-        return NULL;
-    }
-    /* Another thread may exhaust the iterator while this one waits for the hash. */
-    gob_hash_object *hash = (gob_hash_object *)Py_NewRef((PyObject *)it->hash);
-    PyObject *result = next_of(it, hash);
-    Py_DECREF(hash);
-    return result;
-}
-
-static int iterator_traverse(PyObject *object, visitproc visit, void *arg)
-{
-    Py_VISIT(Py_TYPE(object));
-    Py_VISIT(((iterator *)object)->hash);
-    return 0;
-}
-
-static int iterator_clear(PyObject *object)
-{
-    Py_CLEAR(((iterator *)object)->hash);
-    return 0;
-}
-
-static void iterator_dealloc(PyObject *object)
-{
-    PyTypeObject *type = Py_TYPE(object);
-    PyObject_GC_UnTrack(object);
-    (void)iterator_clear(object);
-    type->tp_free(object);
-    Py_DECREF(type);
+    return gob_iteration_next(object, next_of);
 }
 
 static PyType_Slot slots[] = {
     {Py_tp_doc, "An iterator over a Hash."},
-    {Py_tp_dealloc, iterator_dealloc},
-    {Py_tp_traverse, iterator_traverse},
-    {Py_tp_clear, iterator_clear},
+    {Py_tp_dealloc, gob_iteration_dealloc},
+    {Py_tp_traverse, gob_iteration_traverse},
+    {Py_tp_clear, gob_iteration_clear},
     {Py_tp_iter, PyObject_SelfIter},
     {Py_tp_iternext, iterator_next},
     {0, NULL},
@@ -98,21 +59,13 @@ static PyType_Spec spec = {
 
 static PyObject *iterator_new(gob_hash_object *self, kind chosen)
 {
-    iterator *it = PyObject_GC_New(iterator, gob_state_of(self)->hash_iterator_type);
-    if (it == NULL) {
+    iterator *it = gob_iteration_new(gob_state_of(self)->hash_iterator_type);
+    if (it == NULL || gob_ready(self) < 0) {
+        Py_XDECREF(it);
         return NULL;
     }
-    if (gob_ready(self) < 0) {
-        it->hash = NULL;
-        Py_DECREF(it);
-        return NULL;
-    }
-    it->hash = (gob_hash_object *)Py_NewRef((PyObject *)self);
-    it->stamp = self->map.stamp;
-    it->at = 0;
     it->kind = (uint8_t)chosen;
-    PyObject_GC_Track((PyObject *)it);
-    return (PyObject *)it;
+    return gob_iteration_start(it, self, self->map.stamp);
 }
 
 PyObject *gob_hash_iter(gob_hash_object *self)

@@ -237,7 +237,6 @@ static int remove_key(gob_hash_object *self, PyObject *key)
 
 PyObject *gob_hash_popitem(gob_hash_object *self, PyObject *unused)
 {
-    size_t at = 0;
     gob_value field;
     gob_value value;
     PyObject *pair = PyTuple_New(2); /* may run finalisers, so before the rest */
@@ -246,7 +245,7 @@ PyObject *gob_hash_popitem(gob_hash_object *self, PyObject *unused)
         Py_XDECREF(pair);
         return NULL;
     }
-    if (!gob_hashmap_next(&self->map, &at, &field, &value)) {
+    if (!gob_hashmap_any(&self->map, &field, &value)) {
         Py_DECREF(pair);
         PyErr_SetString(PyExc_KeyError, "the Hash is empty");
         return NULL;

@@ -189,7 +189,17 @@ int gob_take_values(gob_kind kind, PyObject *object, gob_value_rows *rows)
                                                 : rows_of_numbers(kind, object, rows);
 }
 
-int gob_take_steps(PyObject *object, gob_value_rows *rows)
+int gob_take_steps(PyObject *object, size_t count, gob_value_rows *rows)
 {
-    return rows_of_numbers(GOB_STR, object, rows);
+    gob_value one;
+    if (PyTuple_CheckExact(object) || PyArray_Check(object)) {
+        return rows_of_numbers(GOB_STR, object, rows);
+    }
+    if (gob_take_step(object, &one) < 0 || rows_new(rows, count) < 0) {
+        return -1;
+    }
+    for (size_t i = 0; i < count; i++) {
+        rows->at[i] = one;
+    }
+    return 0;
 }

@@ -56,7 +56,11 @@ static bool iterates(const gob_hashmap *h, const model *m)
     gob_value field;
     gob_value value;
     size_t steps = 0;
-    bool same = true;
+    bool same = gob_hashmap_any(h, &field, &value) == (model_count(m) != 0);
+    if (same && model_count(m) != 0) {
+        size_t i = which_field(&field);
+        same = i < FIELDS && m->value[i] != ABSENT && has(&value, m->value[i]);
+    }
     for (size_t at = 0; gob_hashmap_next(h, &at, &field, &value); steps++) {
         size_t i = which_field(&field);
         same = same && i < FIELDS && m->value[i] != ABSENT && has(&value, m->value[i]);
