@@ -127,33 +127,24 @@ PyDoc_STRVAR(
     ">>> t = goblin.HashTable({'ann': {'elo': '1500'}})\n"
     ">>> t.optimize()\n");
 
-#define FAST(name, function, doc)                                                                  \
-    {                                                                                              \
-        name, (PyCFunction)(void (*)(void))(function), METH_FASTCALL | METH_KEYWORDS, doc          \
-    }
-#define PLAIN(name, function, flags, doc)                                                          \
-    {                                                                                              \
-        name, (PyCFunction)(void (*)(void))(function), flags, doc                                  \
-    }
-
 static PyMethodDef methods[] = {
-    PLAIN("clear", gob_table_clear, METH_NOARGS, clear_doc),
-    PLAIN("optimize", gob_table_optimize, METH_NOARGS, optimize_doc),
-    PLAIN("__sizeof__", gob_table_sizeof, METH_NOARGS, NULL),
-    PLAIN("__class_getitem__", Py_GenericAlias, METH_O | METH_CLASS, NULL),
+    GOB_PLAIN("clear", gob_table_clear, METH_NOARGS, clear_doc),
+    GOB_PLAIN("optimize", gob_table_optimize, METH_NOARGS, optimize_doc),
+    GOB_PLAIN("__sizeof__", gob_table_sizeof, METH_NOARGS, NULL),
+    GOB_PLAIN("__class_getitem__", Py_GenericAlias, METH_O | METH_CLASS, NULL),
     /* For the Python layer */
-    FAST("_atomically", gob_atomically, NULL),
-    PLAIN("_remove", table_remove, METH_O, NULL),
-    PLAIN("_update", gob_table_update, METH_VARARGS, NULL),
-    PLAIN("_load", gob_table_load, METH_VARARGS, NULL),
-    PLAIN("_column", gob_table_column, METH_VARARGS, NULL),
-    PLAIN("_configure", gob_table_configure, METH_VARARGS, NULL),
-    PLAIN("_assign", gob_table_assign, METH_O, NULL),
-    PLAIN("_memory", gob_table_memory, METH_NOARGS, NULL),
+    GOB_FAST("_atomically", gob_atomically, NULL),
+    GOB_PLAIN("_remove", table_remove, METH_O, NULL),
+    GOB_PLAIN("_update", gob_table_update, METH_VARARGS, NULL),
+    GOB_PLAIN("_load", gob_table_load, METH_VARARGS, NULL),
+    GOB_PLAIN("_column", gob_table_column, METH_VARARGS, NULL),
+    GOB_PLAIN("_configure", gob_table_configure, METH_VARARGS, NULL),
+    GOB_PLAIN("_assign", gob_table_assign, METH_O, NULL),
+    GOB_PLAIN("_memory", gob_table_memory, METH_NOARGS, NULL),
     /* For tests */
-    PLAIN("_live_bytes", gob_table_live_bytes, METH_NOARGS, NULL),
-    PLAIN("_validate", gob_table_validate_all, METH_NOARGS, NULL),
-    PLAIN("_fail_at", gob_table_fail_at, METH_O, NULL),
+    GOB_PLAIN("_live_bytes", gob_table_live_bytes, METH_NOARGS, NULL),
+    GOB_PLAIN("_validate", gob_table_validate_all, METH_NOARGS, NULL),
+    GOB_PLAIN("_fail_at", gob_table_fail_at, METH_O, NULL),
     {NULL, NULL, 0, NULL},
 };
 

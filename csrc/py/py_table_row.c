@@ -289,9 +289,9 @@ PyDoc_STRVAR(to_dict_doc, "to_dict($self, /)\n--\n\n"
                           "{'elo': '1500'}\n");
 
 static PyMethodDef methods[] = {
-    {"get", (PyCFunction)(void (*)(void))record_get, METH_FASTCALL | METH_KEYWORDS, get_doc},
-    {"to_dict", (PyCFunction)(void (*)(void))record_to_dict, METH_NOARGS, to_dict_doc},
-    {"__class_getitem__", Py_GenericAlias, METH_O | METH_CLASS, NULL},
+    GOB_FAST("get", record_get, get_doc),
+    GOB_PLAIN("to_dict", record_to_dict, METH_NOARGS, to_dict_doc),
+    GOB_PLAIN("__class_getitem__", Py_GenericAlias, METH_O | METH_CLASS, NULL),
     {NULL, NULL, 0, NULL},
 };
 
