@@ -83,7 +83,8 @@ int gob_member_of(PyObject *object, unsigned member_bytes, int64_t *out)
         return -1;
     }
     if (!PyIndex_Check(object)) {
-        PyErr_Format(PyExc_TypeError, "an integer is wanted, not %.100s", Py_TYPE(object)->tp_name);
+        PyErr_Format(PyExc_TypeError, "this must be an integer, not %.100s",
+                     Py_TYPE(object)->tp_name);
         return -1;
     }
     PyObject *integer = PyNumber_Index(object);

@@ -22,12 +22,6 @@ static PyObject *make_result(const iterator *it, const gob_sortedset *set, size_
                                 : gob_pair_object(set, e);
 }
 
-/* Packing a set is no change of it, but may give its names other ids. */
-static uint32_t epoch_of(const gob_sortedset *set)
-{
-    return set->z.index.named ? set->z.index.members.epoch : 0;
-}
-
 /* Being re-ordered or repacked is no change of a set. */
 static PyObject *next_of(void *self, void *container)
 {
@@ -41,12 +35,12 @@ static PyObject *next_of(void *self, void *container)
         return NULL;
     }
     uint64_t at = it->rank - it->window.first_rank;
-    if (GOB_UNLIKELY(at >= it->window.count || it->epoch != epoch_of(set))) {
+    if (GOB_UNLIKELY(at >= it->window.count || it->epoch != gob_epoch_of(set))) {
         if (gob_sync(set) < 0) {
             return NULL;
         }
         gob_zset_read(&set->z, it->rank, &it->window);
-        it->epoch = epoch_of(set);
+        it->epoch = gob_epoch_of(set);
         at = it->rank - it->window.first_rank;
     }
     it->rank += (uint64_t)(int64_t)it->step;
@@ -94,7 +88,7 @@ PyObject *gob_iterator_new(gob_sortedset *self, PyObject *what, bool reverse)
     it->left = count;
     it->step = reverse ? -1 : 1;
     it->kind = (uint8_t)chosen;
-    it->epoch = epoch_of(self);
+    it->epoch = gob_epoch_of(self);
     it->window.first_rank = 0;
     it->window.count = 0;
     return gob_iteration_start(it, self, self->z.stamp);

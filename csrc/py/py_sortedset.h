@@ -11,8 +11,10 @@
 /* It holds no references, so this type takes no part in garbage collection. */
 typedef struct gob_sortedset {
     GOB_LOCK_HEAD
-    uint8_t kind; /* gob_kind of the members */
-    bool warned;  /* has warned that an increment changed nothing */
+    uint8_t kind;    /* gob_kind of the members */
+    bool warned : 1; /* has warned that an increment changed nothing */
+    bool laid : 1;   /* has got its layout, */
+    bool relaid : 1; /* and then another one, while calls may have converted for the first */
     gob_zset z;
 } gob_sortedset;
 
@@ -72,7 +74,7 @@ PyObject *gob_reads_rows(gob_sortedset *self, PyObject *args);
 PyObject *gob_reads_select(gob_sortedset *self, PyObject *args);
 PyObject *gob_reads_extremes(gob_sortedset *self, PyObject *args);
 PyObject *gob_reads_walk(gob_sortedset *self, PyObject *args);
-PyObject *gob_reads_names(gob_sortedset *self, PyObject *ids);
+PyObject *gob_reads_names(gob_sortedset *self, PyObject *args);
 PyObject *gob_reads_count(gob_sortedset *self, PyObject *args);
 PyObject *gob_reads_span(gob_sortedset *self, PyObject *args);
 PyObject *gob_reads_sum(gob_sortedset *self, PyObject *args);

@@ -20,15 +20,18 @@ def _letters(text: Text) -> str:
 
 
 def _matches(pattern: str, text: str) -> bool:
+    at = 0
+    while pattern and pattern[0] != "*":
+        if at == len(text):
+            return False
+        fits, pattern = _one(pattern, text[at])
+        if not fits:
+            return False
+        at += 1
     if not pattern:
-        return not text
-    if pattern[0] == "*":
-        rest = pattern.lstrip("*")
-        return any(_matches(rest, text[i:]) for i in range(len(text) + 1))
-    if not text:
-        return False
-    fits, rest = _one(pattern, text[0])
-    return fits and _matches(rest, text[1:])
+        return at == len(text)
+    rest = pattern.lstrip("*")
+    return any(_matches(rest, text[i:]) for i in range(at, len(text) + 1))
 
 
 def _one(pattern: str, letter: str) -> tuple[bool, str]:
