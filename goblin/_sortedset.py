@@ -264,17 +264,19 @@ class SortedSet(_core.SortedSet[M]):
     def _chunks(self) -> Iterator[tuple[_convert.Members, NDArray[np.float64]]]:
         """All members and scores in no order; for a set that is held."""
         integer = _convert.is_integer(self.member_dtype)
-        for ids, scores in self._walks():
-            yield ids if integer else self._names(ids), scores
+        for state, ids, scores in self._walks():
+            yield ids if integer else self._names(state, ids), scores
 
-    def _walks(self) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float64]]]:
+    def _walks(self) -> Iterator[tuple[bytearray, NDArray[np.int64], NDArray[np.float64]]]:
         state = bytearray(_core._WALK_STATE)
         left = len(self)
-        while left:
+        while left > 0:  # and where a handler has emptied the set, until the walk ends
             room = min(left, _CHUNK) + _core._WALK_ROOM
             members, scores = np.empty(room, np.int64), np.empty(room, np.float64)
             got = self._walk(state, members, scores)
-            yield members[:got], scores[:got]
+            if got == 0:
+                return
+            yield state, members[:got], scores[:got]
             left -= got
 
     def _like(self, score: str | None = None) -> SortedSet[M]:
@@ -1051,7 +1053,7 @@ class SortedSet(_core.SortedSet[M]):
         if range is None and len(self):
             range = self.bottom(1)[0][1], self.top(1)[0][1]
         counts, edges = np.histogram(np.empty(0), bins, range)
-        for _, scores in self._walks():
+        for _, _, scores in self._walks():
             counts += np.histogram(scores, bins, range)[0]
         return counts, edges
 

@@ -6,7 +6,11 @@ HYPOTHESIS_PROFILE chooses one: "dev" for the desk, "ci" repeats the same exampl
 
 from __future__ import annotations
 
+import functools
+import gc
 import os
+import signal
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -53,3 +57,18 @@ def shared_data() -> Path:
     if not folder.is_dir():
         pytest.skip("the folder of real sample data is not beside this repository")
     return folder
+
+
+@pytest.fixture
+def interrupt_soon() -> Iterator[Callable[[float], Any]]:
+    """SIGALRM does what Ctrl-C does, after so many seconds."""
+
+    def interrupt(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    gc.disable()  # what is raised in a callback of a collection would be lost
+    yield functools.partial(signal.setitimer, signal.ITIMER_REAL)
+    gc.enable()
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    signal.signal(signal.SIGALRM, before)

@@ -9,6 +9,7 @@ gob_status gob_bulk_begin(gob_zset *z, gob_journal *j, size_t inputs)
     j->stamp = z->stamp;
     z->bulk = gob_zset_count(z) == 0 ? GOB_UNDO_ADDED : GOB_UNDO_ALL;
     gob_index_begin(&z->index);
+    gob_zset_expect(z, inputs);
     return GOB_OK;
 }
 
@@ -46,6 +47,9 @@ static void batch_begin(batch *b, const gob_zset *z, const gob_inputs *in, size_
     b->ids = gob_bulk_ids(z, in, start, b->n, b->room);
     for (size_t i = 0; z->pending != NULL && i < b->n; i++) {
         gob_table_prefetch(z->pending, b->ids[i]);
+    }
+    for (size_t i = 0; z->pending != NULL && i < b->n; i++) {
+        gob_index_warm_slot(z->pending, b->ids[i]);
     }
     b->epoch = z->index.named ? z->index.members.epoch : 0;
 }

@@ -65,7 +65,7 @@ static void settle_names(gob_zset *z)
     }
 }
 
-static gob_status reserve_pending(gob_zset *z)
+static gob_status reserve_pending(gob_zset *z, size_t count)
 {
     gob_layout layout = gob_zset_layout(z);
     if (z->pending == NULL) {
@@ -76,12 +76,27 @@ static gob_status reserve_pending(gob_zset *z)
         gob_table_init(z->pending, layout.member_bytes, layout.score_bytes,
                        gob_reseed(z->index.table.seed + 1));
     }
-    if (!gob_table_has_room(z->pending, 1)) {
+    if (!gob_table_has_room(z->pending, count)) {
         /* By half: it is soon given back. */
         size_t live = z->pending->live;
-        return gob_table_rehash(z->pending, &z->alloc, live + live / 2 + 1, false);
+        return gob_table_rehash(z->pending, &z->alloc, live + live / 2 + count, false);
     }
     return GOB_OK;
+}
+
+/* Changes from which on rebuilding is cheaper than applying them. */
+static uint64_t pending_most(const gob_zset *z)
+{
+    uint64_t share = z->order->count / GOB_PENDING_SHARE;
+    return share < GOB_BLOCK_MAX ? GOB_BLOCK_MAX : share;
+}
+
+void gob_zset_expect(gob_zset *z, size_t changes)
+{
+    if (z->order != NULL && changes > GOB_BATCH) {
+        uint64_t most = pending_most(z) + 1;
+        (void)reserve_pending(z, changes < most ? changes : (size_t)most);
+    }
 }
 
 void gob_zset_touch(gob_zset *z, int64_t member)
@@ -91,13 +106,12 @@ void gob_zset_touch(gob_zset *z, int64_t member)
         (z->pending != NULL && gob_table_find(z->pending, member) != GOB_NO_SLOT)) {
         return;
     }
-    if (reserve_pending(z) != GOB_OK) {
+    if (reserve_pending(z, 1) != GOB_OK) {
         drop_order(z);
         return;
     }
     gob_table_insert(z->pending, member, gob_index_get(&z->index, member));
-    uint64_t share = z->order->count / GOB_PENDING_SHARE;
-    if (z->pending->live > (share < GOB_BLOCK_MAX ? GOB_BLOCK_MAX : share)) {
+    if (z->pending->live > pending_most(z)) {
         drop_order(z);
     }
 }
@@ -273,6 +287,9 @@ static void shrink(gob_zset *z)
 
 void gob_zset_settle(gob_zset *z)
 {
+    if (z->pending != NULL && z->pending->live == 0) {
+        drop_pending(z); /* it was made for changes that did not come */
+    }
     if (z->pending != NULL && (z->merge_exponent <= 0.0F || z->pending->live > pending_limit(z))) {
         (void)apply_pending(z); /* on failure the order is gone, and rebuilt when it is needed */
     }

@@ -129,6 +129,10 @@ void gob_zset_forget(gob_zset *z, int64_t id);
  * be reserved before. */
 void gob_zset_erase(gob_zset *z, int64_t id);
 
+/* Before a call that may change so many scores: room for what the order has for them, where there
+ * is memory. */
+void gob_zset_expect(gob_zset *z, size_t changes);
+
 /* Before a member's score changes: notes what the order has for it. */
 void gob_zset_touch(gob_zset *z, int64_t id);
 

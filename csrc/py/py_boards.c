@@ -23,6 +23,7 @@ typedef struct boards {
     gob_column by;
     void *members;  /* sorted: int64_t or gob_name */
     double *scores; /* sorted, unless there is one for all */
+    bool too_wide;  /* some member is */
     PyObject *seal;
 } boards;
 
@@ -98,8 +99,13 @@ static gob_status step(void *context, size_t from, size_t n)
             if (!b->begun) {
                 GOB_TRY(begin(b));
             }
-            GOB_TRY(gob_bulk_increment(&b->set->z, &b->journal, rows_of(c, b), from - b->start,
-                                       stop - from, NULL));
+            gob_inputs in = rows_of(c, b);
+            size_t row = from - b->start;
+            if (!gob_members_fit(b->set, in.members, row, stop - from)) {
+                c->too_wide = true;
+                return GOB_RANGE;
+            }
+            GOB_TRY(gob_bulk_increment(&b->set->z, &b->journal, in, row, stop - from, NULL));
             from = stop;
         }
         c->at += from == b->stop;
@@ -138,7 +144,7 @@ static int carry_out(boards *c)
         n = c->inputs - done < GOB_STRETCH ? c->inputs - done : GOB_STRETCH;
         gob_status status = gob_detached(step, c, done, n);
         if (status != GOB_OK) {
-            gob_raise(status);
+            c->too_wide ? gob_refuse_kind() : (void)gob_raise(status);
             return -1;
         }
         if (PyErr_CheckSignals() < 0) {

@@ -10,6 +10,7 @@ typedef struct call {
     size_t inputs;
     gob_verb verb;
     gob_mode mode;
+    bool too_wide; /* some member is */
     double *out;
     gob_changes changes;
     uint64_t removed;
@@ -19,6 +20,10 @@ static gob_status step(void *context, size_t from, size_t n)
 {
     call *c = context;
     gob_zset *z = &c->self->z;
+    if (!gob_members_fit(c->self, c->in.members, from, n)) {
+        c->too_wide = true;
+        return GOB_RANGE;
+    }
     switch (c->verb) {
     case GOB_INCREMENT:
         return gob_bulk_increment(z, &c->journal, c->in, from, n, c->out);
@@ -71,7 +76,7 @@ static int carry_out(call *c, PyObject *callback)
         size_t n = c->inputs - done < GOB_STRETCH ? c->inputs - done : GOB_STRETCH;
         gob_status status = gob_detached(step, c, done, n);
         if (status != GOB_OK) {
-            gob_raise(status);
+            c->too_wide ? gob_refuse_kind() : (void)gob_raise(status);
             return -1;
         }
         if ((c->verb == GOB_INCREMENT && report(callback, n) < 0) || PyErr_CheckSignals() < 0) {

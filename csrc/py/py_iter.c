@@ -35,12 +35,6 @@ static PyObject *make_result(const iterator *it, const gob_sortedset *set, size_
                                 : gob_pair_object(set, e);
 }
 
-/* Packing a set is no change of it, but may give its names other ids. */
-static uint32_t epoch_of(const gob_sortedset *set)
-{
-    return set->z.index.named ? set->z.index.members.epoch : 0;
-}
-
 static PyObject *next_of(iterator *it, gob_sortedset *set)
 {
     if (check_unchanged(it, set) < 0) {
@@ -51,12 +45,12 @@ static PyObject *next_of(iterator *it, gob_sortedset *set)
         return NULL;
     }
     uint64_t at = it->rank - it->window.first_rank;
-    if (GOB_UNLIKELY(at >= it->window.count || it->epoch != epoch_of(set))) {
+    if (GOB_UNLIKELY(at >= it->window.count || it->epoch != gob_epoch_of(set))) {
         if (gob_sync(set) < 0) {
             return NULL;
         }
         gob_zset_read(&set->z, it->rank, &it->window);
-        it->epoch = epoch_of(set);
+        it->epoch = gob_epoch_of(set);
         at = it->rank - it->window.first_rank;
     }
     it->rank += (uint64_t)(int64_t)it->step;
@@ -140,7 +134,7 @@ PyObject *gob_iterator_new(gob_sortedset *self, PyObject *what, bool reverse)
     it->left = count;
     it->step = reverse ? -1 : 1;
     it->kind = (uint8_t)chosen;
-    it->epoch = epoch_of(self);
+    it->epoch = gob_epoch_of(self);
     it->window.first_rank = 0;
     it->window.count = 0;
     PyObject_GC_Track((PyObject *)it);

@@ -1,5 +1,10 @@
 #include "py_member.h"
 
+void gob_refuse_kind(void)
+{
+    PyErr_SetString(PyExc_RuntimeError, "the SortedSet got another kind of members meanwhile");
+}
+
 int gob_take_column(const gob_sortedset *self, PyObject *object, gob_column_argument *column)
 {
     *column = (gob_column_argument){.kind = (gob_kind)self->kind};
@@ -13,6 +18,16 @@ int gob_take_column(const gob_sortedset *self, PyObject *object, gob_column_argu
     }
     column->in.members = column->view.buf;
     return 0;
+}
+
+bool gob_members_fit(const gob_sortedset *self, const int64_t *members, size_t from, size_t n)
+{
+    uint64_t beyond = 0;
+    bool narrow = self->relaid && self->kind == GOB_INTS && gob_member_bytes(self) == 4;
+    for (size_t i = from; narrow && i < from + n; i++) {
+        beyond |= ((uint64_t)members[i] + (UINT64_C(1) << 31)) >> 32;
+    }
+    return beyond == 0;
 }
 
 void gob_column_release(gob_column_argument *column)
@@ -29,11 +44,12 @@ PyObject *gob_member_object(const gob_sortedset *self, int64_t id)
                                                     gob_members_name(&self->z.index.members, id));
 }
 
+/* The member first: a new tuple may run finalisers, which may change the set. */
 PyObject *gob_pair_object(const gob_sortedset *self, gob_entry e)
 {
-    PyObject *pair = PyTuple_New(2);
     PyObject *member = gob_member_object(self, gob_unbias(e.member));
     PyObject *score = PyFloat_FromDouble(gob_key_score(e.key));
+    PyObject *pair = PyTuple_New(2);
     if (pair == NULL || member == NULL || score == NULL) {
         Py_XDECREF(pair);
         Py_XDECREF(member);

@@ -51,6 +51,9 @@ GOB_INLINE void gob_argument_release(gob_argument *arg)
     gob_name_release(&arg->scratch);
 }
 
+/* RuntimeError */
+void gob_refuse_kind(void);
+
 /* Before the core gets what was converted for a kind: gob_ready, and no one has made it a set of
  * another kind meanwhile. */
 GOB_INLINE int gob_ready_for(gob_sortedset *self, gob_kind kind)
@@ -59,11 +62,59 @@ GOB_INLINE int gob_ready_for(gob_sortedset *self, gob_kind kind)
         return -1;
     }
     if (GOB_UNLIKELY(self->kind != kind)) {
-        PyErr_SetString(PyExc_RuntimeError, "the SortedSet got another kind of members meanwhile");
+        gob_refuse_kind();
         return -1;
     }
     return 0;
 }
+
+GOB_INLINE bool gob_member_fits(const gob_sortedset *self, int64_t member)
+{
+    return gob_member_bytes(self) == 8 || (int32_t)member == member;
+}
+
+/* The same before a write. What was taken for int64 has to fit where that has become int32. */
+GOB_INLINE int gob_ready_to_write(gob_sortedset *self, const gob_argument *arg)
+{
+    if (gob_ready_for(self, arg->kind) < 0) {
+        return -1;
+    }
+    if (GOB_UNLIKELY(arg->kind == GOB_INTS && !gob_member_fits(self, arg->member.id))) {
+        gob_refuse_kind();
+        return -1;
+    }
+    return 0;
+}
+
+/* Ids mean the same while a set is of one version. */
+typedef struct gob_version {
+    uint64_t stamp;
+    uint32_t epoch;
+} gob_version;
+
+/* Packing a set is no change of it, but may give its names other ids. */
+GOB_INLINE uint32_t gob_epoch_of(const gob_sortedset *self)
+{
+    return self->z.index.named ? self->z.index.members.epoch : 0;
+}
+
+GOB_INLINE gob_version gob_version_of(const gob_sortedset *self)
+{
+    return (gob_version){self->z.stamp, gob_epoch_of(self)};
+}
+
+GOB_INLINE bool gob_is_version(const gob_sortedset *self, gob_version version)
+{
+    gob_version now = gob_version_of(self);
+    return now.stamp == version.stamp && now.epoch == version.epoch;
+}
+
+/* What a walk over a set keeps between its steps. */
+typedef struct gob_walk_state {
+    gob_walk walk;
+    gob_version version;
+    bool begun;
+} gob_walk_state;
 
 /* A column of members: int64 in a buffer, or a Names. */
 typedef struct gob_column_argument {
@@ -74,12 +125,16 @@ typedef struct gob_column_argument {
 } gob_column_argument;
 
 int gob_take_column(const gob_sortedset *self, PyObject *object, gob_column_argument *column);
+/* Whether members [from, from + n) fit a set of integers, which may have been taken for int64
+ * before it became one of int32. Always for names. */
+bool gob_members_fit(const gob_sortedset *self, const int64_t *members, size_t from, size_t n);
+
 void gob_column_release(gob_column_argument *column);
 
 /* A new int, str, bytes or UUID. */
 PyObject *gob_member_object(const gob_sortedset *self, int64_t id);
 
-/* A new (member, score). */
+/* A new (member, score). May run finalisers, which may change the set. */
 PyObject *gob_pair_object(const gob_sortedset *self, gob_entry e);
 
 #endif

@@ -50,6 +50,10 @@ PyObject *gob_name_object(const gob_module_state *state, gob_kind kind, gob_name
 /* A new array of n members for gob_names_write: StringDType, objects, V16. */
 PyObject *gob_names_array(gob_kind kind, size_t n);
 
+/* How many rows such an array has, or one of integers of this width, as of UUIDs; -1 with TypeError
+ * for any other object. */
+int gob_member_rows(PyObject *array, gob_kind kind, size_t width, size_t *rows);
+
 /* Fills the rows from `at` of such an array. 0, or -1 with an exception. */
 int gob_names_write(PyObject *array, gob_kind kind, size_t at, const gob_name *names, size_t n);
 

@@ -46,14 +46,12 @@ PyObject *gob_reads_scores(gob_sortedset *self, PyObject *args)
     work.out = out.buf;
     int result = gob_take_column(self, members, &column);
     if (result == 0) {
-        if ((size_t)out.len < column.count * gob_score_bytes(self)) {
+        result = gob_ready_for(self, column.kind);
+        if (result == 0 && (size_t)out.len < column.count * gob_score_bytes(self)) {
             PyErr_SetString(PyExc_ValueError, "the array is too short");
             result = -1;
-        } else {
-            result = gob_ready_for(self, column.kind) < 0
-                         ? -1
-                         : gob_run(self, score_stretch, &work, column.count);
         }
+        result = result < 0 ? -1 : gob_run(self, score_stretch, &work, column.count);
         gob_column_release(&column);
     }
     PyBuffer_Release(&out);
@@ -75,18 +73,21 @@ static size_t member_width(const gob_sortedset *self)
     return self->kind == GOB_UUID ? self->z.index.members.fixed : gob_member_bytes(self);
 }
 
-static int columns_take(const gob_sortedset *self, PyObject *members, PyObject *scores, columns *c)
+/* Waits for the set first: it may be of another layout since the arrays were made for it. */
+static int columns_take(gob_sortedset *self, PyObject *members, PyObject *scores, columns *c)
 {
-    size_t rows;
+    size_t rows, width;
+    if (gob_ready(self) < 0) {
+        return -1;
+    }
     *c = (columns){.kind = (gob_kind)self->kind};
+    width = member_width(self);
+    if (gob_member_rows(members, c->kind, width, &c->rows) < 0) {
+        return -1;
+    }
     if (c->kind == GOB_STR || c->kind == GOB_BYTES) {
-        Py_ssize_t length = PyObject_Length(members);
-        if (length < 0) {
-            return -1;
-        }
         c->names = members;
-        c->rows = (size_t)length;
-    } else if (gob_buffer(members, &c->members, member_width(self), true, &c->rows) < 0) {
+    } else if (gob_buffer(members, &c->members, width, true, &c->rows) < 0) {
         return -1;
     }
     if (gob_buffer(scores, &c->scores, gob_score_bytes(self), true, &rows) < 0) {
@@ -222,10 +223,9 @@ PyObject *gob_reads_rows(gob_sortedset *self, PyObject *args)
         return NULL;
     }
     row_work work = {self, &c, (uint64_t)start, stride, NULL};
-    int result =
-        gob_ready(self) < 0 || gob_sync(self) < 0 || check_range(self, start, stride, c.rows) < 0
-            ? -1
-            : run_rows(self, row_stretch, &work, c.rows);
+    int result = gob_sync(self) < 0 || check_range(self, start, stride, c.rows) < 0
+                     ? -1
+                     : run_rows(self, row_stretch, &work, c.rows);
     columns_release(&c);
     return result < 0 ? NULL : Py_NewRef(Py_None);
 }
@@ -255,7 +255,7 @@ PyObject *gob_reads_select(gob_sortedset *self, PyObject *args)
         size_t n = (size_t)ranks.len / sizeof(int64_t);
         n = n < c.rows ? n : c.rows;
         row_work work = {.self = self, .columns = &c, .ranks = ranks.buf};
-        result = gob_ready(self) < 0 || gob_sync(self) < 0 || check_ranks(self, ranks.buf, n) < 0
+        result = gob_sync(self) < 0 || check_ranks(self, ranks.buf, n) < 0
                      ? -1
                      : run_rows(self, select_stretch, &work, n);
         columns_release(&c);
@@ -309,8 +309,6 @@ PyObject *gob_reads_extremes(gob_sortedset *self, PyObject *args)
     s.heap = PyMem_RawMalloc((c.rows + 1) * sizeof *s.heap);
     if (s.heap == NULL) {
         PyErr_NoMemory();
-    } else if (gob_ready(self) < 0) {
-        result = NULL;
     } else if (!gob_zset_prefers_scan(&self->z)) {
         result = Py_NewRef(Py_None);
     } else {
@@ -433,6 +431,26 @@ static gob_status walk_stretch(void *context, size_t from, size_t n)
     return GOB_OK;
 }
 
+/* The state of a walk, which has begun or begins now; RuntimeError where the set has changed since.
+ */
+static int walk_state(const gob_sortedset *self, const Py_buffer *buffer, gob_walk_state *state)
+{
+    if (buffer->len != (Py_ssize_t)sizeof *state) {
+        PyErr_SetString(PyExc_ValueError, "not the state of a walk");
+        return -1;
+    }
+    memcpy(state, buffer->buf, sizeof *state);
+    if (!state->begun) {
+        state->version = gob_version_of(self);
+        state->begun = true;
+    }
+    if (!gob_is_version(self, state->version)) {
+        PyErr_SetString(PyExc_RuntimeError, "SortedSet changed during iteration");
+        return -1;
+    }
+    return 0;
+}
+
 /* _walk(state, ids, scores) -> rows filled, in no order; 0 at the end. state: _WALK_STATE zero
  * bytes at first; ids int64 (members, or what _names takes) and scores float64 with room for
  * _WALK_ROOM rows at least. */
@@ -442,15 +460,15 @@ PyObject *gob_reads_walk(gob_sortedset *self, PyObject *args)
     if (!PyArg_ParseTuple(args, "w*w*w*:_walk", &state, &members, &scores)) {
         return NULL;
     }
-    gob_walk walk;
-    walk_work work = {.z = &self->z, .walk = &walk, .members = members.buf, .scores = scores.buf};
+    gob_walk_state walk;
+    walk_work work = {
+        .z = &self->z, .walk = &walk.walk, .members = members.buf, .scores = scores.buf};
     Py_ssize_t shorter = members.len < scores.len ? members.len : scores.len;
     work.room = (size_t)shorter / sizeof(double);
     int result = -1;
-    if (state.len != (Py_ssize_t)sizeof walk || work.room < GOB_WALK_MAX) {
+    if (work.room < GOB_WALK_MAX) {
         PyErr_SetString(PyExc_ValueError, "the array is too short");
-    } else if (gob_ready(self) == 0) {
-        memcpy(&walk, state.buf, sizeof walk);
+    } else if (gob_ready(self) == 0 && walk_state(self, &state, &walk) == 0) {
         gob_use before = gob_start(self, GOB_RUNNING);
         (void)gob_detached(walk_stretch, &work, 0, work.room);
         result = PyErr_CheckSignals();
@@ -463,25 +481,40 @@ PyObject *gob_reads_walk(gob_sortedset *self, PyObject *args)
     return result < 0 ? NULL : PyLong_FromSize_t(work.filled);
 }
 
-/* _names(ids) -> a Names with a copy of the members that _walk gave ids of. */
-PyObject *gob_reads_names(gob_sortedset *self, PyObject *object)
+/* A Names with a copy of these. Making it may run finalisers, which can't use the set meanwhile. */
+static PyObject *copy_names(gob_sortedset *self, const int64_t *ids, size_t n)
 {
-    Py_buffer ids;
-    size_t n;
-    if (gob_buffer(object, &ids, sizeof(int64_t), false, &n) < 0) {
+    gob_name *names = PyMem_Malloc((n + 1) * sizeof *names);
+    if (names == NULL) {
+        return PyErr_NoMemory();
+    }
+    for (size_t i = 0; i < n; i++) {
+        names[i] = gob_members_name(&self->z.index.members, ids[i]);
+    }
+    gob_use before = gob_start(self, GOB_RUNNING);
+    PyObject *result = gob_names_copy(gob_state_of(self), (gob_kind)self->kind, names, n);
+    gob_finish(self, before);
+    PyMem_Free(names);
+    return result;
+}
+
+/* _names(state, ids) -> a Names with a copy of the members that _walk has just given ids of. */
+PyObject *gob_reads_names(gob_sortedset *self, PyObject *args)
+{
+    Py_buffer state, ids;
+    gob_walk_state walk;
+    if (!PyArg_ParseTuple(args, "y*y*:_names", &state, &ids)) {
         return NULL;
     }
-    gob_name *names = PyMem_Malloc((n + 1) * sizeof *names);
     PyObject *result = NULL;
-    if (names == NULL) {
-        PyErr_NoMemory();
-    } else if (gob_ready(self) == 0) {
-        for (size_t i = 0; i < n; i++) {
-            names[i] = gob_members_name(&self->z.index.members, ((const int64_t *)ids.buf)[i]);
-        }
-        result = gob_names_copy(gob_state_of(self), (gob_kind)self->kind, names, n);
+    if (gob_ready(self) < 0 || walk_state(self, &state, &walk) < 0) {
+        result = NULL;
+    } else if (self->kind == GOB_INTS) {
+        gob_refuse_kind();
+    } else {
+        result = copy_names(self, ids.buf, (size_t)ids.len / sizeof(int64_t));
     }
-    PyMem_Free(names);
+    PyBuffer_Release(&state);
     PyBuffer_Release(&ids);
     return result;
 }

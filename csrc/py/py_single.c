@@ -78,7 +78,7 @@ static int put(gob_sortedset *self, PyObject *key, PyObject *value, gob_mode mod
     }
     int result = gob_score_argument(value, gob_score_bytes(self), &score) < 0
                      ? -1
-                     : gob_ready_for(self, arg.kind);
+                     : gob_ready_to_write(self, &arg);
     gob_changes changes = {0};
     if (result == 0) {
         gob_status status = gob_zset_add(&self->z, &arg.member, score, mode, &changes);
@@ -161,7 +161,7 @@ PyObject *gob_single_increment(gob_sortedset *self, PyObject *const *args, Py_ss
         return NULL;
     }
     if ((given[1] != NULL && gob_score_argument(given[1], 8, &by) < 0) ||
-        gob_ready_for(self, arg.kind) < 0) {
+        gob_ready_to_write(self, &arg) < 0) {
         gob_argument_release(&arg);
         return NULL;
     }
@@ -202,16 +202,23 @@ PyObject *gob_single_pop(gob_sortedset *self, PyObject *const *args, Py_ssize_t 
 PyObject *gob_single_pop_end(gob_sortedset *self, PyObject *highest)
 {
     int from_top = PyObject_IsTrue(highest);
-    if (from_top < 0 || gob_ready(self) < 0 || gob_sync(self) < 0) {
-        return NULL;
-    }
-    uint64_t count = gob_zset_count(&self->z);
-    if (count == 0) {
-        PyErr_SetString(PyExc_KeyError, "the SortedSet is empty");
-        return NULL;
-    }
-    gob_entry e = gob_zset_select(&self->z, from_top ? count - 1 : 0);
-    PyObject *pair = gob_pair_object(self, e);
+    gob_version version;
+    gob_entry e;
+    PyObject *pair = NULL;
+    do {
+        Py_CLEAR(pair);
+        if (from_top < 0 || gob_ready(self) < 0 || gob_sync(self) < 0) {
+            return NULL;
+        }
+        uint64_t count = gob_zset_count(&self->z);
+        if (count == 0) {
+            PyErr_SetString(PyExc_KeyError, "the SortedSet is empty");
+            return NULL;
+        }
+        e = gob_zset_select(&self->z, from_top ? count - 1 : 0);
+        version = gob_version_of(self);
+        pair = gob_pair_object(self, e);
+    } while (pair != NULL && !gob_is_version(self, version));
     if (pair != NULL) {
         gob_zset_remove(&self->z, gob_unbias(e.member));
     }

@@ -3,8 +3,7 @@
 
 #include <unistd.h>
 
-#include "py_args.h"
-#include "py_lock.h"
+#include "py_member.h"
 
 static PyObject *sortedset_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
@@ -215,7 +214,7 @@ static PyMethodDef methods[] = {
     PLAIN("_select", gob_reads_select, METH_VARARGS, NULL),
     PLAIN("_extremes", gob_reads_extremes, METH_VARARGS, NULL),
     PLAIN("_walk", gob_reads_walk, METH_VARARGS, NULL),
-    PLAIN("_names", gob_reads_names, METH_O, NULL),
+    PLAIN("_names", gob_reads_names, METH_VARARGS, NULL),
     PLAIN("_count", gob_reads_count, METH_VARARGS, NULL),
     PLAIN("_span", gob_reads_span, METH_VARARGS, NULL),
     PLAIN("_sum", gob_reads_sum, METH_VARARGS, NULL),
@@ -270,7 +269,7 @@ int gob_add_sortedset(PyObject *module)
     gob_module_state *state = PyModule_GetState(module);
     state->sortedset_type = (PyTypeObject *)PyType_FromModuleAndSpec(module, &spec, NULL);
     /* What a caller of _walk has to provide. */
-    if (PyModule_AddIntConstant(module, "_WALK_STATE", (long)sizeof(gob_walk)) < 0 ||
+    if (PyModule_AddIntConstant(module, "_WALK_STATE", (long)sizeof(gob_walk_state)) < 0 ||
         PyModule_AddIntConstant(module, "_WALK_ROOM", GOB_WALK_MAX) < 0) {
         return -1;
     }

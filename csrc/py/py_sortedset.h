@@ -17,6 +17,8 @@ typedef struct gob_sortedset {
     uint8_t use;
     uint8_t kind; /* gob_kind of the members */
     bool warned;  /* has warned that an increment changed nothing */
+    bool laid;    /* has got its layout, */
+    bool relaid;  /* and then another one, while calls may have converted for the first */
 } gob_sortedset;
 
 GOB_INLINE unsigned gob_member_bytes(const gob_sortedset *self)
@@ -81,7 +83,7 @@ PyObject *gob_reads_rows(gob_sortedset *self, PyObject *args);
 PyObject *gob_reads_select(gob_sortedset *self, PyObject *args);
 PyObject *gob_reads_extremes(gob_sortedset *self, PyObject *args);
 PyObject *gob_reads_walk(gob_sortedset *self, PyObject *args);
-PyObject *gob_reads_names(gob_sortedset *self, PyObject *ids);
+PyObject *gob_reads_names(gob_sortedset *self, PyObject *args);
 PyObject *gob_reads_count(gob_sortedset *self, PyObject *args);
 PyObject *gob_reads_span(gob_sortedset *self, PyObject *args);
 PyObject *gob_reads_sum(gob_sortedset *self, PyObject *args);

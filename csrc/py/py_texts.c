@@ -39,17 +39,37 @@ static char *row(PyArrayObject *array, size_t i)
     return PyArray_BYTES(array) + (npy_intp)i * PyArray_STRIDE(array, 0);
 }
 
-static int check_array(PyObject *object, gob_kind kind, size_t at, size_t n)
+static bool is_array_for(PyObject *object, gob_kind kind, size_t width)
 {
     PyArrayObject *array = (PyArrayObject *)object;
-    if (!PyArray_Check(object) || PyArray_TYPE(array) != type_number(kind) ||
-        PyArray_NDIM(array) != 1 || !PyArray_ISWRITEABLE(array) || !PyArray_ISALIGNED(array) ||
-        (kind == GOB_UUID && PyArray_ITEMSIZE(array) != GOB_UUID_BYTES)) {
+    if (!PyArray_Check(object) || PyArray_NDIM(array) != 1 || !PyArray_ISWRITEABLE(array) ||
+        !PyArray_ISALIGNED(array)) {
+        return false;
+    }
+    bool fixed = kind == GOB_INTS || kind == GOB_UUID;
+    bool right =
+        kind == GOB_INTS ? PyArray_ISINTEGER(array) : PyArray_TYPE(array) == type_number(kind);
+    return right && (!fixed || (size_t)PyArray_ITEMSIZE(array) == width);
+}
+
+int gob_member_rows(PyObject *object, gob_kind kind, size_t width, size_t *rows)
+{
+    PyArrayObject *array = (PyArrayObject *)object;
+    if (!is_array_for(object, kind, width)) {
         PyErr_SetString(PyExc_TypeError, "not an array for members of this kind");
         return -1;
     }
-    size_t length = (size_t)PyArray_DIM(array, 0);
-    if (at > length || n > length - at) {
+    *rows = (size_t)PyArray_DIM(array, 0);
+    return 0;
+}
+
+static int check_array(PyObject *array, gob_kind kind, size_t at, size_t n)
+{
+    size_t rows;
+    if (gob_member_rows(array, kind, GOB_UUID_BYTES, &rows) < 0) {
+        return -1;
+    }
+    if (at > rows || n > rows - at) {
         PyErr_SetString(PyExc_ValueError, "the array is too short");
         return -1;
     }

@@ -146,6 +146,7 @@ PyObject *gob_whole_assign(gob_sortedset *self, PyObject *object)
     gob_zset_clear(&self->z);
     gob_zset_init(&self->z, gob_zset_layout(&other->z), other->z.merge_exponent, seed);
     self->kind = other->kind;
+    self->laid = true;
     pair p = {.to = &self->z, .from = &other->z};
     lend_failure(&p);
     gob_status status = run_whole(other, copy_work, &p, (size_t)gob_zset_count(&other->z));
@@ -160,6 +161,9 @@ PyObject *gob_whole_swap(gob_sortedset *self, PyObject *object)
     if (other == NULL || gob_ready(self) < 0 || gob_ready(other) < 0) {
         return NULL;
     }
+    bool alike = self->kind == other->kind && gob_member_bytes(self) == gob_member_bytes(other);
+    self->relaid = self->relaid || (self->laid && !alike);
+    self->laid = true;
     gob_zset_swap(&self->z, &other->z);
     uint8_t kind = self->kind;
     self->kind = other->kind;

@@ -7,172 +7,233 @@ happened.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 import pytest
 from model.compare import assert_memory
-from model.layouts import LAYOUTS, Layout
+from model.layouts import LAYOUTS, NAME_LAYOUTS, Layout
 
+import goblin
 from goblin import SortedSet
 
 SPARSE = np.random.default_rng(9).integers(-(2**31), 2**31, 700)
 MIXED = np.concatenate([np.arange(-200, 1200), SPARSE])
+WIDENING = np.repeat([1500.0, 40_000.0, 3e9, 0.5], 60)
 
-STATES: dict[str, Callable[..., SortedSet]] = {}
+
+class Members:
+    """Members of a layout by number: one, or an array of them."""
+
+    def __init__(self, layout: Layout) -> None:
+        self.layout = layout
+        self.made: dict[bytes, np.ndarray] = {}
+
+    def one(self, number: int) -> Any:
+        return number if self.layout.kind is int else self.layout.nth(number % 2**31)
+
+    def many(self, numbers: Iterable[int]) -> np.ndarray:
+        numbers = np.asarray(numbers, np.int64)
+        if self.layout.kind is int:
+            return numbers
+        key = numbers.tobytes()
+        if key not in self.made:
+            self.made[key] = self.layout.array(map(self.one, numbers.tolist()))
+        return self.made[key]
+
+    def set(self, numbers: Iterable[int], scores: Any, **options: Any) -> SortedSet:
+        return SortedSet(self.many(numbers), scores, **{**self.layout.options, **options})
 
 
-def state(build: Callable[..., SortedSet]) -> Callable[..., SortedSet]:
+Build = Callable[..., SortedSet]
+STATES: dict[str, Build] = {}
+
+
+def state(build: Build) -> Build:
     STATES[build.__name__] = build
     return build
 
 
 @state
-def empty(**options: Any) -> SortedSet:
-    return SortedSet(**options)
+def empty(m: Members, **options: Any) -> SortedSet:
+    return m.set([], 0.0, **options)
 
 
 @state
-def small(**options: Any) -> SortedSet:
-    return SortedSet(range(40), np.arange(40) % 7, **options)
+def small(m: Members, **options: Any) -> SortedSet:
+    return m.set(range(40), np.arange(40) % 7, **options)
 
 
 @state
-def unordered(**options: Any) -> SortedSet:
-    return SortedSet(MIXED, np.arange(len(MIXED)) % 400 - 0.5, **options)
+def unordered(m: Members, **options: Any) -> SortedSet:
+    return m.set(MIXED, np.arange(len(MIXED)) % 400 - 0.5, **options)
 
 
 @state
-def ordered(**options: Any) -> SortedSet:
-    z = unordered(**options)
+def narrow(m: Members, **options: Any) -> SortedSet:
+    """Scores as small as they get."""
+    return m.set(range(300), np.arange(300) % 90 - 40, **options)
+
+
+@state
+def ordered(m: Members, **options: Any) -> SortedSet:
+    z = unordered(m, **options)
     z.optimize()
     return z
 
 
 @state
-def indebted(**options: Any) -> SortedSet:
+def indebted(m: Members, **options: Any) -> SortedSet:
     """An order with changes pending on it."""
-    z = ordered(**options)
-    z.increment_many(MIXED[::40], 1000.0)
-    z.remove(MIXED[1::40])
-    z.update(np.arange(5000, 5020), 7.0)
+    z = ordered(m, **options)
+    z.increment_many(m.many(MIXED[::40]), 1000.0)
+    z.remove(m.many(MIXED[1::40]))
+    z.update(m.many(np.arange(5000, 5020)), 7.0)
     return z
 
 
-def other(z: SortedSet) -> SortedSet:
-    return SortedSet(np.arange(1000, 2500), 3.0, member=z.member_dtype)
+@state
+def returned(m: Members, **options: Any) -> SortedSet:
+    """Members that were removed, with all of their room, and of which one is back."""
+    z = narrow(m, **options)
+    z.rank(m.one(0), default=None)
+    for number in range(8):
+        z.discard(m.one(number))
+    z.add(m.one(5), 1.0)
+    return z
 
 
-OPERATIONS: dict[str, Callable[[SortedSet], Any]] = {
-    "add new": lambda z: z.add(123_456_789, 1.0),
-    "add old": lambda z: z.add(5, 777.0),
-    "add in page": lambda z: z.add(3000, 70_000.5),
-    "setdefault": lambda z: z.setdefault(77_777, 1.0),
-    "increment new": lambda z: z.increment(-123_456_789),
-    "increment old": lambda z: z.increment(5, 1e6),
-    "update few": lambda z: z.update({1: 0.5, 2**30: 2.0}),
-    "update dense": lambda z: z.update(np.arange(6000), 5.0),
-    "update sparse": lambda z: z.update(np.arange(2000) * 99_991, 1e9),
-    "update nx": lambda z: z.update(np.arange(0, 9000, 2), 5.0, mode="nx"),
-    "increment dense": lambda z: z.increment_many(np.arange(5000)),
-    "increment sparse": lambda z: z.increment_many(np.arange(1500) * 7919, 0.25),
-    "increment widening": lambda z: z.increment_many(np.arange(1000), 1e5),
-    "increment returning": lambda z: z.increment_many(np.arange(900) * 3, return_scores=True),
-    "subtract": lambda z: z.subtract(MIXED, 1.0),
-    "discard": lambda z: z.discard(5),
-    "del": lambda z: z.pop(5, None),
-    "remove many": lambda z: z.remove(MIXED[::3]),
-    "remove all": lambda z: z.remove(MIXED),
-    "pop_min": lambda z: z.pop_min(3),
-    "pop_max": lambda z: z.pop_max(700),
-    "remove_by_rank": lambda z: z.remove_by_rank(5, 900),
-    "remove_by_score": lambda z: z.remove_by_score(5, 100),
-    "trim": lambda z: z.trim(100),
-    "clear": lambda z: z.clear(),
-    "scale": lambda z: z.scale(-0.5),
-    "shift": lambda z: z.shift(1e6),
-    "decay": lambda z: z.decay(3, 1),
-    "merge": lambda z: z.merge(other(z), weight=2),
-    "merge count": lambda z: z.merge(other(z), aggregate="count"),
-    "merge itself": lambda z: z.merge(z),
-    "move away": lambda z: z.move(other(z), MIXED),
-    "move here": lambda z: other(z).move(z, np.arange(1000, 2000)),
-    "optimize": lambda z: z.optimize(),
-    "rank": lambda z: z.rank(5, default=None),
-    "rank dense": lambda z: z.rank(5, method="dense", default=None),
-    "ranks": lambda z: z.ranks(MIXED, method="average"),
-    "scores": lambda z: z.scores(MIXED),
-    "by_rank": lambda z: z.by_rank[::7],
-    "top": lambda z: z.top(20, ties="all"),
-    "bottom": lambda z: z.bottom(500),
-    "range_by_score": lambda z: z.range_by_score(3, 200, descending=True),
-    "page": lambda z: z.page(100),
-    "around": lambda z: z.around(5) if 5 in z else None,
-    "sample": lambda z: z.sample(min(9, len(z)), rng=1),
-    "count": lambda z: z.count(3, 9),
-    "sum": lambda z: z.sum(3, 9),
-    "total": lambda z: z.total(),
-    "quantile": lambda z: z.quantile(0.3) if z else None,
-    "percentile_of": lambda z: z.percentile_of(5) if z else None,
-    "histogram": lambda z: z.histogram(7),
-    "distinct_scores": lambda z: z.distinct_scores(),
-    "describe": lambda z: z.describe(),
-    "to_numpy": lambda z: z.to_numpy(),
-    "to_dict": lambda z: z.to_dict(),
-    "items": lambda z: list(z.items()),
-    "reversed": lambda z: list(reversed(z)),
-    "digest": lambda z: z.digest(),
-    "memory": lambda z: str(z.memory()),
-    "copy": lambda z: z.copy(),
-    "equality": lambda z: z == other(z),
+def other(m: Members) -> SortedSet:
+    return m.set(np.arange(1000, 2500), 3.0, score="float64")
+
+
+Operation = Callable[[SortedSet, Members], Any]
+OPERATIONS: dict[str, Operation] = {
+    "add new": lambda z, m: z.add(m.one(123_456_789), 1.0),
+    "add old": lambda z, m: z.add(m.one(5), 777.0),
+    "add back": lambda z, m: z.add(m.one(3), 1.0),
+    "add in page": lambda z, m: z.add(m.one(3000), 70_000.5),
+    "setdefault": lambda z, m: z.setdefault(m.one(77_777), 1.0),
+    "increment new": lambda z, m: z.increment(m.one(-123_456_789)),
+    "increment old": lambda z, m: z.increment(m.one(5), 1e6),
+    "increment back": lambda z, m: z.increment(m.one(3), 0.5),
+    "update few": lambda z, m: z.update({m.one(1): 0.5, m.one(2**30): 2.0}),
+    "update dense": lambda z, m: z.update(m.many(np.arange(6000)), 5.0),
+    "update sparse": lambda z, m: z.update(m.many(np.arange(2000) * 99_991), 1e9),
+    "update nx": lambda z, m: z.update(m.many(np.arange(0, 9000, 2)), 5.0, mode="nx"),
+    "update widening": lambda z, m: z.update(m.many(np.arange(240) * 3), WIDENING),
+    "update positive": lambda z, m: z.update(
+        m.many(np.tile(MIXED, 2)), np.repeat([1.0, 3e9], len(MIXED))
+    ),
+    "increment dense": lambda z, m: z.increment_many(m.many(np.arange(5000))),
+    "increment sparse": lambda z, m: z.increment_many(m.many(np.arange(1500) * 7919), 0.25),
+    "increment widening": lambda z, m: z.increment_many(m.many(np.arange(240) * 3), WIDENING),
+    "increment returning": lambda z, m: z.increment_many(
+        m.many(np.arange(900) * 3), return_scores=True
+    ),
+    "subtract": lambda z, m: z.subtract(m.many(MIXED), 1.0),
+    "discard": lambda z, m: z.discard(m.one(5)),
+    "del": lambda z, m: z.pop(m.one(5), None),
+    "remove many": lambda z, m: z.remove(m.many(MIXED[::3])),
+    "remove all": lambda z, m: z.remove(m.many(MIXED)),
+    "pop_min": lambda z, m: z.pop_min(3),
+    "pop_max": lambda z, m: z.pop_max(700),
+    "remove_by_rank": lambda z, m: z.remove_by_rank(5, 900),
+    "remove_by_score": lambda z, m: z.remove_by_score(5, 100),
+    "remove_by_lex": lambda z, m: z.remove_by_lex(m.one(3), m.one(900), within_score=3.5),
+    "trim": lambda z, m: z.trim(100),
+    "clear": lambda z, m: z.clear(),
+    "scale": lambda z, m: z.scale(-0.5),
+    "shift": lambda z, m: z.shift(1e6),
+    "decay": lambda z, m: z.decay(3, 1),
+    "merge": lambda z, m: z.merge(other(m), weight=2),
+    "merge count": lambda z, m: z.merge(other(m), aggregate="count"),
+    "merge itself": lambda z, m: z.merge(z),
+    "move away": lambda z, m: z.move(other(m), m.many(MIXED)),
+    "move here": lambda z, m: other(m).move(z, m.many(np.arange(1000, 2000))),
+    "optimize": lambda z, m: z.optimize(),
+    "rank": lambda z, m: z.rank(m.one(5), default=None),
+    "rank dense": lambda z, m: z.rank(m.one(5), method="dense", default=None),
+    "ranks": lambda z, m: z.ranks(m.many(MIXED), method="average"),
+    "scores": lambda z, m: z.scores(m.many(MIXED)),
+    "by_rank": lambda z, m: z.by_rank[::7],
+    "top": lambda z, m: z.top(20, ties="all"),
+    "bottom": lambda z, m: z.bottom(500),
+    "range_by_score": lambda z, m: z.range_by_score(3, 200, descending=True),
+    "range_by_lex": lambda z, m: z.range_by_lex(m.one(3), within_score=3.5),
+    "count_lex": lambda z, m: z.count_lex(None, m.one(99), within_score=3.5),
+    "page": lambda z, m: z.page(100),
+    "around": lambda z, m: z.around(m.one(5)) if m.one(5) in z else None,
+    "sample": lambda z, m: z.sample(min(9, len(z)), rng=1),
+    "count": lambda z, m: z.count(3, 9),
+    "sum": lambda z, m: z.sum(3, 9),
+    "total": lambda z, m: z.total(),
+    "quantile": lambda z, m: z.quantile(0.3) if z else None,
+    "percentile_of": lambda z, m: z.percentile_of(5) if z else None,
+    "histogram": lambda z, m: z.histogram(7),
+    "distinct_scores": lambda z, m: z.distinct_scores(),
+    "describe": lambda z, m: z.describe(),
+    "to_numpy": lambda z, m: z.to_numpy(),
+    "to_dict": lambda z, m: z.to_dict(),
+    "items": lambda z, m: list(z.items()),
+    "reversed": lambda z, m: list(reversed(z)),
+    "digest": lambda z, m: z.digest(),
+    "memory": lambda z, m: str(z.memory()),
+    "copy": lambda z, m: z.copy(),
+    "equality": lambda z, m: z == other(m),
+    "union": lambda z, m: goblin.union([z, other(m)]),
+    "intersection": lambda z, m: goblin.intersection([other(m), z]),
+    "difference": lambda z, m: goblin.difference(z, other(m)),
+    "intersection_card": lambda z, m: goblin.intersection_card([z, other(m)]),
 }
 LIMIT = 20_000  # no operation here allocates so often: a sweep that gets there does not end
 
 
 @pytest.mark.filterwarnings("ignore::goblin.PrecisionWarning")
+@pytest.mark.parametrize("layouts", [LAYOUTS, NAME_LAYOUTS], ids=["integers", "names"])
 @pytest.mark.parametrize("build", STATES.values(), ids=STATES)
 @pytest.mark.parametrize("operation", OPERATIONS.values(), ids=OPERATIONS)
 def test_every_failed_allocation_changes_nothing(
-    build: Callable[..., SortedSet],
-    operation: Callable[[SortedSet], Any],
+    build: Build,
+    operation: Operation,
+    layouts: list[Layout],
     record_property: Callable[[str, object], None],
 ) -> None:
     index = list(OPERATIONS.values()).index(operation)
-    options = {**LAYOUTS[index % 4].options, "compress": index % 3 != 0}
-    failures = sweep(build, operation, options)
+    members = Members(layouts[index % len(layouts)])
+    failures = sweep(build, operation, members, {"compress": index % 3 != 0})
     record_property("failed_allocations", failures)
     print(f"{failures} allocations failed, none changed anything")
 
 
 @pytest.mark.filterwarnings("ignore::goblin.PrecisionWarning")
 @pytest.mark.parametrize("merge_exponent", [0.0, 0.5])
+@pytest.mark.parametrize("layout", LAYOUTS + NAME_LAYOUTS[::3], ids=str)
 @pytest.mark.parametrize("operation", ["add new", "increment old", "update dense", "remove many"])
 def test_writes_that_keep_the_order_up_to_date(
     layout: Layout, operation: str, merge_exponent: float
 ) -> None:
-    options = {**layout.options, "merge_exponent": merge_exponent}
     for build in (small, ordered, indebted):
-        sweep(build, OPERATIONS[operation], options)
+        options = {"merge_exponent": merge_exponent}
+        sweep(build, OPERATIONS[operation], Members(layout), options)
 
 
-def sweep(
-    build: Callable[..., SortedSet], operation: Callable[[SortedSet], Any], options: dict[str, Any]
-) -> int:
+def sweep(build: Build, operation: Operation, members: Members, options: dict[str, Any]) -> int:
     """The number of failures until the operation went through."""
-    expected = build(**options)
+    expected = build(members, **options)
     before = expected.to_dict()
-    operation(expected)
+    operation(expected, members)
     after = expected.to_dict()
     for n in range(1, LIMIT):
-        z = build(**options)
+        z = build(members, **options)
         z._fail_at(n)
         try:
-            operation(z)
+            operation(z, members)
         except MemoryError:
             z._fail_at(0)
             check(z, before)
-            operation(z)
+            operation(z, members)
             check(z, after)
         else:
             z._fail_at(0)
@@ -181,7 +242,7 @@ def sweep(
     raise AssertionError("the operation never went through")
 
 
-def check(z: SortedSet, content: dict[int, float]) -> None:
+def check(z: SortedSet, content: dict[Any, float]) -> None:
     z._validate()
     assert_memory(z)
     assert len(z) == len(content)

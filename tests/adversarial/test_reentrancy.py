@@ -14,8 +14,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from evil import Index, Real
 
-from goblin import SortedSet
+from goblin import Boards, SortedSet
 
 ALLOWED = (KeyError, IndexError, RuntimeError, ValueError, TypeError, OverflowError)
 CHANGES: dict[str, Callable[[SortedSet], Any]] = {
@@ -26,29 +27,10 @@ CHANGES: dict[str, Callable[[SortedSet], Any]] = {
     "rescore": lambda z: z.scale(-1),
     "rank": lambda z: z.rank(5, default=None),
     "optimize": lambda z: z.optimize(),
+    "become int32": lambda z: z.__init__(range(64), 1.0, member="int32"),
+    "become str": lambda z: z.__init__(["a", "b"], 1.0, member="str"),
+    "become float32": lambda z: z.__init__({5: 1.0}, member=z.member_dtype, score="float32"),
 }
-
-
-class Index:
-    """An int whose conversion changes the set first."""
-
-    def __init__(self, change: Callable[[], Any], value: int = 5) -> None:
-        self.change, self.value = change, value
-
-    def __index__(self) -> int:
-        self.change()
-        return self.value
-
-
-class Real:
-    """A float whose conversion changes the set first."""
-
-    def __init__(self, change: Callable[[], Any], value: float = 1.0) -> None:
-        self.change, self.value = change, value
-
-    def __float__(self) -> float:
-        self.change()
-        return self.value
 
 
 # Each call takes the set, an evil integer and an evil float.
@@ -128,6 +110,36 @@ def test_the_change_comes_before_the_call(make: Any) -> None:
         z[Index(z.clear)]
     z.update(range(64), 1.0)
     assert Index(z.clear) not in z
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda z, f: z.add(2**40, f),
+        lambda z, f: z.increment(2**40, f),
+        lambda z, f: z.setdefault(2**40, f),
+        lambda z, f: z.update([1, 2**40], [f, f]),
+        lambda z, f: z.update({2**40: f}),
+        lambda z, f: z.increment_many([2**40], [f]),
+        lambda z, f: z.subtract([2**40], [f]),
+    ],
+)
+def test_a_wide_member_on_its_way_into_a_set_that_gets_narrow(call: Any) -> None:
+    z = SortedSet({1: 1.0}, member="int64")
+    with pytest.raises(RuntimeError, match="another kind"):
+        call(z, Real(lambda: z.__init__({7: 1.0}, member="int32")))
+    z._validate()
+    assert z == {7: 1.0}
+
+
+def test_wide_members_on_their_way_to_a_board_that_gets_narrow() -> None:
+    boards = Boards.from_arrays([1, 2], [5, 6], [1.0, 1.0])
+    narrow = Real(lambda: boards[2].__init__({7: 1.0}, member="int32"))
+    with pytest.raises(RuntimeError, match="another kind"):
+        boards.increment_many([1, 2], [2**40, 2**40], [1.0, narrow])
+    for board in boards.values():
+        board._validate()
+    assert [board.to_dict() for board in boards.values()] == [{5: 1.0}, {7: 1.0}]
 
 
 @pytest.mark.parametrize("change", [CHANGES["clear"], CHANGES["grow"]], ids=["clear", "grow"])

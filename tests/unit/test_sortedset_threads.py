@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import functools
-import signal
 import sys
 import threading
 import time
@@ -66,19 +64,6 @@ def test_other_threads_run_meanwhile(z: SortedSet, call: Callable[[Any], Any]) -
     worker.join()
     assert steps_meanwhile > 0
     z._validate()
-
-
-@pytest.fixture
-def interrupt_soon() -> Iterator[Callable[[float], Any]]:
-    """SIGALRM does what Ctrl-C does, after so many seconds."""
-
-    def interrupt(*_: Any) -> None:
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGALRM, interrupt)
-    yield functools.partial(signal.setitimer, signal.ITIMER_REAL)
-    signal.setitimer(signal.ITIMER_REAL, 0)
-    signal.signal(signal.SIGALRM, before)
 
 
 @pytest.mark.parametrize("call", LONG_CALLS[:3])
