@@ -43,9 +43,12 @@ def objects(array: NDArray[Any]) -> list[Any]:
 def kind_of(data: Any, in_pairs: bool) -> str:
     """The kind of members that data, which can be read twice, brings along; else "str"."""
     dtype = getattr(data, "dtype", None)
-    if isinstance(dtype, np.dtype) and getattr(data, "ndim", 1) == 2:
+    if isinstance(dtype, np.dtype) and dtype.names:
+        return kind_of(data[dtype.names[0]], False)
+    if dtype == np.uint8 and getattr(data, "shape", ())[1:] == (16,):
         return "uuid"
-    if isinstance(dtype, np.dtype) and dtype.kind in "iuTUSV":
+    rows = in_pairs and getattr(data, "ndim", 1) == 2
+    if isinstance(dtype, np.dtype) and dtype.kind in "iuTUSV" and not rows:
         if dtype.kind in "iu":
             return "int32" if dtype == np.int32 else "int64"
         return {"T": "str", "U": "str", "S": "bytes", "V": "uuid"}[dtype.kind]

@@ -524,3 +524,10 @@ def test_lengths(kind: str, case: int) -> None:
         assert list(z) == names
         assert z.scores(in_form(layout, form, names)).tolist() == [0.0, 1.0, 2.0, 3.0]
         z._validate()
+
+
+@pytest.mark.parametrize("pairs", [{"a": 1.0, "b": 2.0}, {7: 1.0, 8: 2.0}])
+def test_arrays_of_pairs_are_no_uuids(pairs: dict[Any, float]) -> None:
+    z = SortedSet(pairs)
+    assert SortedSet(np.array(list(pairs.items()), dtype=object)) == z
+    assert SortedSet(np.asarray(z)) == z
