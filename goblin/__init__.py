@@ -5,7 +5,8 @@ from __future__ import annotations
 from ._boards import BoardRows, Boards
 from ._core import build_info
 from ._hash import Hash
-from ._results import Changes, Digest, HashMemory, MemoryReport, Page
+from ._hashtable import HashTable, Record
+from ._results import Changes, Digest, HashMemory, HashTableMemory, MemoryReport, Page
 from ._rows import Rows
 from ._setops import difference, intersection, intersection_card, union
 from ._sortedset import SortedSet
@@ -21,9 +22,12 @@ __all__ = [
     "GoblinError",
     "Hash",
     "HashMemory",
+    "HashTable",
+    "HashTableMemory",
     "MemoryReport",
     "Page",
     "PrecisionWarning",
+    "Record",
     "Rows",
     "SortedSet",
     "TraceError",

@@ -1,4 +1,4 @@
-"""Small named results of a SortedSet or a Hash."""
+"""Small named results of a SortedSet, a Hash or a HashTable."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ._rows import Rows
 M = TypeVar("M")
 
 
-def table(report: MemoryReport | HashMemory) -> str:
+def table(report: MemoryReport | HashMemory | HashTableMemory) -> str:
     """Each part in a line of its own, the last one a mean."""
     *names, mean = report._fields
     rows = [f"{name:<10} {getattr(report, name):>15,} bytes" for name in names]
@@ -107,6 +107,36 @@ class HashMemory(NamedTuple):
         >>> import goblin
         >>> print(goblin.Hash({"name": "Ann"}).memory())  # doctest: +ELLIPSIS
         blob ... bytes
+        ...
+        """
+        return table(self)
+
+
+class HashTableMemory(NamedTuple):
+    """Bytes of a HashTable by part.
+
+    `arena` holds the records, which `table` finds by key; `shapes` are the names of the fields, and
+    which of them records have. `object` is the Python object, `total` all of them.
+
+    >>> import goblin
+    >>> report = goblin.HashTable({"ann": {"elo": "1500"}}).memory()
+    >>> report.total == sum(report[:4])
+    True
+    """
+
+    shapes: int
+    table: int
+    arena: int
+    object: int
+    total: int
+    per_record: float
+
+    def __str__(self) -> str:
+        """The report as a small table.
+
+        >>> import goblin
+        >>> print(goblin.HashTable({"ann": {"elo": "1500"}}).memory())  # doctest: +ELLIPSIS
+        shapes ... bytes
         ...
         """
         return table(self)

@@ -23,7 +23,9 @@ static int module_exec(PyObject *module)
     if (gob_add_build_info(module) < 0 || gob_add_convert(module) < 0 ||
         gob_add_iterator(module) < 0 || gob_add_uuid(module) < 0 || gob_add_names(module) < 0 ||
         gob_add_sortedset(module) < 0 || gob_add_boards(module) < 0 || gob_add_hash(module) < 0 ||
-        gob_add_hash_iterator(module) < 0 || gob_add_pgn(module) < 0) {
+        gob_add_hash_iterator(module) < 0 || gob_add_table(module) < 0 ||
+        gob_add_table_iterator(module) < 0 || gob_add_record(module) < 0 ||
+        gob_add_pgn(module) < 0) {
         return -1;
     }
     return gob_add_traces(module);
@@ -37,6 +39,8 @@ static int module_traverse(PyObject *module, visitproc visit, void *arg)
     Py_VISIT(state->iterator_type);
     Py_VISIT(state->names_type);
     Py_VISIT(state->sortedset_type);
+    Py_VISIT(state->table_type);
+    Py_VISIT(state->table_iterator_type);
     Py_VISIT(state->uuid.type);
     Py_VISIT(state->uuid.unknown);
     Py_VISIT(state->uuid.integer);
@@ -53,6 +57,8 @@ static int module_clear(PyObject *module)
     Py_CLEAR(state->iterator_type);
     Py_CLEAR(state->names_type);
     Py_CLEAR(state->sortedset_type);
+    Py_CLEAR(state->table_type);
+    Py_CLEAR(state->table_iterator_type);
     Py_CLEAR(state->uuid.type);
     Py_CLEAR(state->uuid.unknown);
     Py_CLEAR(state->uuid.integer);

@@ -22,6 +22,8 @@ typedef struct gob_module_state {
     PyTypeObject *iterator_type;
     PyTypeObject *names_type;
     PyTypeObject *sortedset_type;
+    PyTypeObject *table_type;
+    PyTypeObject *table_iterator_type;
     gob_uuid_state uuid;
 } gob_module_state;
 
@@ -42,7 +44,10 @@ int gob_add_hash_iterator(PyObject *module);
 int gob_add_iterator(PyObject *module);
 int gob_add_names(PyObject *module);
 int gob_add_pgn(PyObject *module);
+int gob_add_record(PyObject *module);
 int gob_add_sortedset(PyObject *module);
+int gob_add_table(PyObject *module);
+int gob_add_table_iterator(PyObject *module);
 int gob_add_traces(PyObject *module);
 int gob_add_uuid(PyObject *module);
 

@@ -6,7 +6,19 @@ from typing import Any, assert_type
 
 from numpy.typing import NDArray
 
-from goblin import Changes, Digest, Hash, HashMemory, MemoryReport, Page, Rows, SortedSet
+from goblin import (
+    Changes,
+    Digest,
+    Hash,
+    HashMemory,
+    HashTable,
+    HashTableMemory,
+    MemoryReport,
+    Page,
+    Record,
+    Rows,
+    SortedSet,
+)
 
 
 def construct() -> None:
@@ -64,3 +76,20 @@ def hashes(h: Hash[str, str], numbers: Hash[bytes, int]) -> None:
     for key, value in numbers.items():
         assert_type(key, bytes)
         assert_type(value, int)
+
+
+def tables(t: HashTable[str, str, int], row: Record[bytes, float]) -> None:
+    made: HashTable[str, bytes, float] = HashTable(field="bytes", value="float64")
+    assert_type(made["ann"], Record[bytes, float])
+    assert_type(t["ann"]["elo"], int)
+    assert_type(t.get("ann"), Record[str, int] | None)
+    assert_type(t.popitem(), tuple[str, Hash[str, int]])
+    assert_type(t.to_dict(), dict[str, dict[str, int]])
+    assert_type(t.memory(), HashTableMemory)
+    assert_type(row.get(b"a"), float | None)
+    assert_type(row.copy(), Hash[bytes, float])
+    t["bob"] = {"elo": 1400}
+    t["cyd"] = [("elo", 1400)]
+    for key, record in t.items():
+        assert_type(key, str)
+        assert_type(record, Record[str, int])

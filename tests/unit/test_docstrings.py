@@ -14,7 +14,15 @@ import goblin
 
 PUBLIC = {
     f"{kind.__name__}.{name}": member
-    for kind in (goblin.SortedSet, goblin.Rows, goblin.Boards, goblin.BoardRows, goblin.Hash)
+    for kind in (
+        goblin.SortedSet,
+        goblin.Rows,
+        goblin.Boards,
+        goblin.BoardRows,
+        goblin.Hash,
+        goblin.HashTable,
+        goblin.Record,
+    )
     for name, member in inspect.getmembers(kind)
     if not name.startswith("_")
     and (inspect.isroutine(member) or isinstance(member, property))

@@ -18,10 +18,10 @@ LAYERS = [
     {"group", "kernels", "sum", "journal", "arena"},
     {"block", "patch", "blob"},
     {"pages", "table"},
-    {"members", "fields"},
+    {"members", "fields", "intern", "shapes", "row"},
     {"index", "order", "sort"},
     {"build", "increment"},
-    {"zset", "hashmap"},
+    {"zset", "hashmap", "records"},
     {"bulk", "scan", "digest"},
 ]
 # Scanners of trace text: they know nothing of the containers.

@@ -1,0 +1,46 @@
+/* The object behind goblin._core.HashTable, and what its files share. */
+#ifndef PY_TABLE_H
+#define PY_TABLE_H
+
+#include "py_hash.h"
+
+#include "gob_records.h"
+
+/* What keys, fields and values are. */
+typedef struct gob_table_kinds {
+    uint8_t key; /* GOB_STR or GOB_BYTES */
+    uint8_t field;
+    uint8_t value; /* these, GOB_INTS or GOB_FLOATS */
+} gob_table_kinds;
+
+/* It holds no references, so this type takes no part in garbage collection. */
+typedef struct gob_table_object {
+    GOB_LOCK_HEAD
+    gob_table_kinds kinds;
+    gob_records records;
+} gob_table_object;
+
+/* Before the core gets what was converted for these kinds: gob_ready, and no one has made it a
+ * table of other kinds meanwhile. */
+int gob_table_ready_for(gob_table_object *self, gob_table_kinds kinds);
+
+/* py_table_bulk.c: many records. */
+PyObject *gob_table_update(gob_table_object *self, PyObject *args);
+PyObject *gob_table_load(gob_table_object *self, PyObject *args);
+PyObject *gob_table_column(gob_table_object *self, PyObject *args);
+
+/* py_table_iter.c */
+PyObject *gob_table_iter(gob_table_object *self);
+
+/* py_table_whole.c: the table as a whole. */
+PyObject *gob_table_configure(gob_table_object *self, PyObject *args);
+PyObject *gob_table_clear(gob_table_object *self, PyObject *unused);
+PyObject *gob_table_assign(gob_table_object *self, PyObject *other);
+PyObject *gob_table_optimize(gob_table_object *self, PyObject *unused);
+PyObject *gob_table_memory(gob_table_object *self, PyObject *unused);
+PyObject *gob_table_live_bytes(gob_table_object *self, PyObject *unused);
+PyObject *gob_table_sizeof(gob_table_object *self, PyObject *unused);
+PyObject *gob_table_validate_all(gob_table_object *self, PyObject *unused);
+PyObject *gob_table_fail_at(gob_table_object *self, PyObject *n);
+
+#endif

@@ -1,0 +1,151 @@
+/* A table as a whole: kinds, copies, memory; and what tests need. */
+#include "py_args.h"
+#include "py_status.h"
+#include "py_table.h"
+
+static int kind_of(const char *word, const char *parameter, bool numbers, uint8_t *out)
+{
+    static const gob_kind kinds[] = {GOB_STR, GOB_BYTES, GOB_INTS, GOB_FLOATS};
+    for (size_t i = 0; i < (numbers ? 4 : 2); i++) {
+        if (strcmp(word, gob_value_word(kinds[i])) == 0) {
+            *out = (uint8_t)kinds[i];
+            return 0;
+        }
+    }
+    PyErr_Format(PyExc_ValueError, "unknown %s: '%s'; known are str, bytes%s", parameter, word,
+                 numbers ? ", int64, float64" : "");
+    return -1;
+}
+
+/* _configure(key, field, value): makes it an empty table of these kinds */
+PyObject *gob_table_configure(gob_table_object *self, PyObject *args)
+{
+    const char *key, *field, *value;
+    gob_table_kinds kinds;
+    if (!PyArg_ParseTuple(args, "sss:_configure", &key, &field, &value) ||
+        kind_of(key, "key", false, &kinds.key) < 0 ||
+        kind_of(field, "field", false, &kinds.field) < 0 ||
+        kind_of(value, "value", true, &kinds.value) < 0 || gob_ready(self) < 0) {
+        return NULL;
+    }
+    gob_records_clear(&self->records);
+    self->kinds = kinds;
+    Py_RETURN_NONE;
+}
+
+PyObject *gob_table_clear(gob_table_object *self, PyObject *unused)
+{
+    (void)unused;
+    if (gob_ready(self) < 0) {
+        return NULL;
+    }
+    if (gob_records_count(&self->records) != 0) { /* else iterators live on */
+        gob_records_clear(&self->records);
+    }
+    Py_RETURN_NONE;
+}
+
+typedef struct pair {
+    gob_records *to;
+    const gob_records *from;
+} pair;
+
+static gob_status copy_work(void *context, size_t from, size_t n)
+{
+    pair *p = context;
+    (void)from;
+    (void)n;
+    return gob_records_copy(p->to, p->from);
+}
+
+/* _assign(other): self, which nobody else knows yet, becomes a copy of other. */
+PyObject *gob_table_assign(gob_table_object *self, PyObject *object)
+{
+    gob_table_object *other = (gob_table_object *)object;
+    if (!PyObject_TypeCheck(object, gob_state_of(self)->table_type)) {
+        PyErr_SetString(PyExc_TypeError, "a HashTable is wanted");
+        return NULL;
+    }
+    if (gob_ready(other) < 0) {
+        return NULL;
+    }
+    gob_records_clear(&self->records);
+    self->kinds = other->kinds;
+    pair p = {&self->records, &other->records};
+    /* Failures that tests ask for are those of the set that is copied. */
+    p.to->alloc.fail_at = p.from->alloc.fail_at;
+    gob_status status = gob_run_whole(other, copy_work, &p, gob_records_count(p.from));
+    p.to->alloc.fail_at = 0;
+    return status == GOB_OK ? Py_NewRef(Py_None) : gob_raise(status);
+}
+
+static gob_status optimize_work(void *context, size_t from, size_t n)
+{
+    (void)from;
+    (void)n;
+    return gob_records_optimize(context);
+}
+
+PyObject *gob_table_optimize(gob_table_object *self, PyObject *unused)
+{
+    (void)unused;
+    if (gob_ready(self) < 0) {
+        return NULL;
+    }
+    gob_status status =
+        gob_run_whole(self, optimize_work, &self->records, gob_records_count(&self->records));
+    return status == GOB_OK ? Py_NewRef(Py_None) : gob_raise(status);
+}
+
+/* _memory() -> (shapes, table, arena) in bytes */
+PyObject *gob_table_memory(gob_table_object *self, PyObject *unused)
+{
+    (void)unused;
+    if (gob_ready(self) < 0) {
+        return NULL;
+    }
+    gob_records_memory m = gob_records_bytes(&self->records);
+    return Py_BuildValue("(nnn)", (Py_ssize_t)m.shapes, (Py_ssize_t)m.table, (Py_ssize_t)m.arena);
+}
+
+PyObject *gob_table_live_bytes(gob_table_object *self, PyObject *unused)
+{
+    (void)unused;
+    return gob_ready(self) < 0 ? NULL : PyLong_FromSize_t(self->records.alloc.live);
+}
+
+PyObject *gob_table_sizeof(gob_table_object *self, PyObject *unused)
+{
+    (void)unused;
+    if (gob_ready(self) < 0) {
+        return NULL;
+    }
+    return PyLong_FromSize_t((size_t)Py_TYPE((PyObject *)self)->tp_basicsize +
+                             self->records.alloc.live);
+}
+
+/* _validate(): AssertionError with the invariant that is broken */
+PyObject *gob_table_validate_all(gob_table_object *self, PyObject *unused)
+{
+    const char *why = NULL;
+    (void)unused;
+    if (gob_ready(self) < 0) {
+        return NULL;
+    }
+    if (!gob_records_validate(&self->records, &why)) {
+        PyErr_SetString(PyExc_AssertionError, why);
+        return NULL;
+    }
+    Py_RETURN_NONE;
+}
+
+/* _fail_at(n): the n-th allocation from now fails, once; 0 for none */
+PyObject *gob_table_fail_at(gob_table_object *self, PyObject *n)
+{
+    unsigned long long at = PyLong_AsUnsignedLongLong(n);
+    if ((at == (unsigned long long)-1 && PyErr_Occurred()) || gob_ready(self) < 0) {
+        return NULL;
+    }
+    self->records.alloc.fail_at = at;
+    Py_RETURN_NONE;
+}

@@ -1,0 +1,660 @@
+"""HashTable: many records without a Python object for each, and Record, the view of one."""
+
+from __future__ import annotations
+
+import copyreg
+import math
+import sys
+from collections.abc import (
+    Callable,
+    ItemsView,
+    Iterable,
+    Iterator,
+    KeysView,
+    Mapping,
+    MutableMapping,
+    ValuesView,
+)
+from typing import Any, Self, TypeAlias, TypeVar, overload
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from . import _convert, _core, _views
+from ._hash import Hash, KeyKind, Only, ValueKind, split
+from ._held import atomic, deep_twin, twin
+from ._results import HashTableMemory
+from ._sortedset import known
+
+K = TypeVar("K")
+F = TypeVar("F")
+V = TypeVar("V")
+D = TypeVar("D")
+R = TypeVar("R")
+
+Row: TypeAlias = Mapping[F, V] | Iterable[tuple[F, V]]
+
+_TEXTS = ("str", "bytes")
+_VALUES = ("str", "bytes", "int64", "float64")
+_NOTHING: Any = object()  # no default was given
+
+
+def _snapshot(data: Any) -> Any:
+    """What is live as it is in one moment."""
+    if isinstance(data, Hash):
+        return data._atomically(data.to_dict)
+    return data.to_dict() if isinstance(data, Record | HashTable) else data
+
+
+def _column(values: Any, kind: str) -> Any:
+    """Values of one kind as Names, or an array of int64 or float64."""
+    if kind in _TEXTS:
+        return _convert.names(values, kind)
+    numbers = _convert.numbers(values, kind)
+    if not isinstance(numbers, tuple):
+        return numbers
+    array = np.empty(len(numbers), kind)
+    fill = _core.fill_members if kind == "int64" else _core.fill_scores
+    fill(numbers, array.itemsize, array)
+    return array
+
+
+class Record(_core.Record[F, V], MutableMapping[F, V]):
+    """Field -> value: a live view of one record of a HashTable, as `table[key]` gives it.
+
+    It is a MutableMapping with the methods of a Hash. Whatever is done with it happens in the
+    table; once the record is gone there, KeyError, until one of its key is put there again.
+    A field is found in O(fields), and a call that sets or removes some is O(fields), in one piece.
+
+    >>> import goblin
+    >>> table = goblin.HashTable({"ann": {"elo": "1500", "won": "7"}})
+    >>> ann = table["ann"]
+    >>> ann["elo"] = "1516"
+    >>> table["ann"].to_dict()
+    {'elo': '1516', 'won': '7'}
+    """
+
+    __slots__ = ()
+
+    def _entries(self) -> Iterator[tuple[F, V]]:
+        """The pairs, as long as they stay; changes of other records don't matter."""
+        stamp, record = self._table._atomically(self._stamped)
+        if record is None:
+            raise KeyError(self._key)
+        for entry in record.items():
+            yield entry
+            if self._table._stamp != stamp:
+                stamp, now = self._table._atomically(self._stamped)
+                if now != record:
+                    raise RuntimeError("Record changed during iteration")
+
+    def _stamped(self) -> tuple[int, dict[F, V] | None]:
+        gone = self._key not in self._table
+        return self._table._stamp, None if gone else self.to_dict()
+
+    def _iterate(self, kind: str) -> Iterator[Any]:
+        if kind == "items":
+            return self._entries()
+        return (entry[kind == "values"] for entry in self._entries())
+
+    def __iter__(self) -> Iterator[F]:
+        return self._iterate("keys")
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Mapping):
+            return NotImplemented
+        return self.to_dict() == dict(_snapshot(other).items())
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self._key!r}, {self.to_dict()!r})"
+
+    def keys(self) -> _views.Fields[F]:
+        """A live view of the fields. O(1), iteration O(fields).
+
+        >>> import goblin
+        >>> list(goblin.HashTable({"ann": {"elo": "1500"}})["ann"].keys())
+        ['elo']
+        """
+        return _views.Fields(self)
+
+    def values(self) -> _views.Values[V]:
+        """A live view of the values. O(1), iteration O(fields).
+
+        >>> import goblin
+        >>> list(goblin.HashTable({"ann": {"elo": "1500"}})["ann"].values())
+        ['1500']
+        """
+        return _views.Values(self)
+
+    def items(self) -> _views.Entries[F, V]:
+        """A live view of the (field, value) pairs. O(1), iteration O(fields).
+
+        >>> import goblin
+        >>> list(goblin.HashTable({"ann": {"elo": "1500"}})["ann"].items())
+        [('elo', '1500')]
+        """
+        return _views.Entries(self)
+
+    def copy(self) -> Hash[F, V]:
+        """Copy the record into a Hash of its own. O(fields).
+
+        >>> import goblin
+        >>> goblin.HashTable({"ann": {"elo": "1500"}})["ann"].copy()["elo"]
+        '1500'
+        """
+        return self._hash(self.to_dict())
+
+    __copy__ = copy
+
+    def _hash(self, data: Mapping[F, V] | None = None) -> Hash[F, V]:
+        kinds: dict[str, Any] = {"key": self._table.field_dtype, "value": self._table.value_dtype}
+        return Hash(data, **kinds)
+
+    # Arithmetic and what else a Hash knows, it does: with one field, or with all of them.
+
+    def _change_one(self, key: Any, change: Callable[[Hash[F, V]], R]) -> R:
+        result: R = self._table._atomically(self._through_one, key, change)
+        return result
+
+    def _through_one(self, key: Any, change: Callable[[Hash[F, V]], R]) -> R:
+        one = self._hash()
+        if key in self:
+            one[key] = self[key]
+        result = change(one)
+        if key in one:
+            self[key] = one[key]
+        elif key in self:
+            del self[key]
+        return result
+
+    def _change(self, change: Callable[[Hash[F, V]], R]) -> R:
+        """The record is replaced with a changed copy: all or nothing."""
+        result: R = self._table._atomically(self._replace, change)
+        return result
+
+    def _replace(self, change: Callable[[Hash[F, V]], R]) -> R:
+        record = self.copy()
+        result = change(record)
+        self._table.update({self._key: record})
+        return result
+
+    def pop(self, key: object, default: Any = _NOTHING) -> Any:
+        """Remove a field and return its value; default, or else KeyError, where it is absent.
+
+        O(fields).
+
+        >>> import goblin
+        >>> ann = goblin.HashTable({"ann": {"elo": "1500"}})["ann"]
+        >>> ann.pop("elo"), ann.pop("elo", None)
+        ('1500', None)
+        """
+        if default is _NOTHING:
+            return self._change_one(key, lambda record: record.pop(key))
+        return self._change_one(key, lambda record: record.pop(key, default))
+
+    def popitem(self) -> tuple[F, V]:
+        """Remove any field and return it with its value; KeyError where there is none. O(fields).
+
+        >>> import goblin
+        >>> goblin.HashTable({"ann": {"elo": "1500"}})["ann"].popitem()
+        ('elo', '1500')
+        """
+        return self._change(lambda record: record.popitem())
+
+    def setdefault(self, key: F, default: V) -> V:
+        """Return the value of a field, which gets default first where it is absent. O(fields).
+
+        >>> import goblin
+        >>> ann = goblin.HashTable({"ann": {"elo": "1500"}})["ann"]
+        >>> ann.setdefault("elo", "0"), ann.setdefault("won", "0")
+        ('1500', '0')
+        """
+        return self._change_one(key, lambda record: record.setdefault(key, default))
+
+    def update(  # type: ignore[override]
+        self, data: Mapping[F, V] | Iterable[tuple[F, V]] = (), /, **fields: V
+    ) -> None:
+        """Set the fields of a mapping or of pairs, and keywords, all or nothing. O(fields).
+
+        >>> import goblin
+        >>> ann = goblin.HashTable({"ann": {"elo": "1500"}})["ann"]
+        >>> ann.update({"elo": "1516", "won": "1"})
+        >>> ann.to_dict()
+        {'elo': '1516', 'won': '1'}
+        """
+        self._change(lambda record: record.update(data, **fields))
+
+    def clear(self) -> None:
+        """Remove all fields; the record stays. O(fields).
+
+        >>> import goblin
+        >>> table = goblin.HashTable({"ann": {"elo": "1500"}})
+        >>> table["ann"].clear()
+        >>> table.to_dict()
+        {'ann': {}}
+        """
+        self._change(lambda record: record.clear())
+
+    def get_many(self, keys: Any, *, missing: Any = None) -> Any:
+        """Give the values of many fields, as Hash.get_many does. O(fields + keys).
+
+        >>> import goblin
+        >>> goblin.HashTable({"ann": {"elo": "1500"}})["ann"].get_many(["elo", "won"])
+        ['1500', None]
+        """
+        return self.copy().get_many(keys, missing=missing)
+
+    def set_many(self, keys: Any, values: Any, *, only: Only = "any") -> int:
+        """Set many fields, as Hash.set_many does; how many are new. O(fields + keys).
+
+        >>> import goblin
+        >>> ann = goblin.HashTable({"ann": {"elo": "1500"}})["ann"]
+        >>> ann.set_many(["elo", "won"], ["1516", "1"])
+        1
+        """
+        return self._change(lambda record: record.set_many(keys, values, only=only))
+
+    def pop_many(self, keys: Any) -> list[V | None]:
+        """Remove many fields, as Hash.pop_many does; their values. O(fields + keys).
+
+        >>> import goblin
+        >>> goblin.HashTable({"ann": {"elo": "1500"}})["ann"].pop_many(["elo", "won"])
+        ['1500', None]
+        """
+        return self._change(lambda record: record.pop_many(keys))
+
+    def increment(self, key: F, by: Any = 1) -> Any:
+        """Add to the value of a field, as Hash.increment does; the new value. O(fields).
+
+        >>> import goblin
+        >>> goblin.HashTable({"ann": {"elo": "1500"}})["ann"].increment("elo", 16)
+        1516
+        """
+        return self._change_one(key, lambda record: record.increment(key, by))
+
+    def increment_many(self, keys: Any, by: Any = 1) -> None:
+        """Add to the values of many fields, as Hash.increment_many does. O(fields + keys).
+
+        >>> import goblin
+        >>> ann = goblin.HashTable({"ann": {"elo": 1500}}, value="int64")["ann"]
+        >>> ann.increment_many(["elo", "won", "won"], [16, 1, 1])
+        >>> ann.to_dict()
+        {'elo': 1516, 'won': 2}
+        """
+        self._change(lambda record: record.increment_many(keys, by))
+
+    def sample(self, n: int) -> list[tuple[F, V]]:
+        """Draw n distinct fields with their values. ValueError for more than there are. O(fields).
+
+        >>> import goblin
+        >>> goblin.HashTable({"ann": {"elo": "1500"}})["ann"].sample(1)
+        [('elo', '1500')]
+        """
+        return self.copy().sample(n)
+
+    def scan(self, match: F | None = None) -> Iterator[tuple[F, V]]:
+        """Iterate over the (field, value) pairs, of now, whose fields match a glob. O(fields).
+
+        >>> import goblin
+        >>> list(goblin.HashTable({"ann": {"elo": "1500", "won": "1"}})["ann"].scan("e*"))
+        [('elo', '1500')]
+        """
+        return self.copy().scan(match)
+
+
+class HashTable(_core.HashTable[K, F, V], MutableMapping[K, Record[F, V]]):
+    """Record key -> record, a mapping of fields to values; all in a fraction of a dict of dicts.
+
+    `data` is a mapping of mappings, pairs of a key and a record, or another HashTable; a record may
+    be pairs, too. `key` and `field` are "str" or "bytes", `value` these, "int64" or "float64".
+    `table[key]` is a Record, a live view. The names of fields are kept once, and once for all
+    records with the same fields which ones these are; texts that are decimal integers or UUIDs are
+    stored in binary and come back as they were. A record of 32 texts of 16 bytes takes about 570
+    bytes.
+
+    It is a MutableMapping; the order of iteration is unspecified, and any change of a record ends
+    it with RuntimeError. TypeError, OverflowError or UnicodeEncodeError for what is no key, field
+    or value, ValueError for NaN or an unknown option. Records are found, set and removed in O(1)
+    and O(fields); each method is atomic, and a bulk call that raises has changed nothing.
+
+    >>> import goblin
+    >>> table = goblin.HashTable({"ann": {"elo": 1500}, "bob": {"elo": 1400, "won": 3}},
+    ...                          value="int64")
+    >>> table["ann"].increment("elo", 16)
+    1516
+    >>> dict(zip(table, table.column("elo").tolist()))
+    {'ann': 1516, 'bob': 1400}
+    """
+
+    __slots__ = ()
+
+    def __init__(
+        self,
+        data: Mapping[K, Row[F, V]] | Iterable[tuple[K, Row[F, V]]] | None = None,
+        /,
+        *,
+        key: KeyKind = "str",
+        field: KeyKind = "str",
+        value: ValueKind = "str",
+    ) -> None:
+        self._of_kinds(key, field, value)
+        if data is not None:
+            self.update(data)
+
+    def _of_kinds(self, key: str, field: str, value: str) -> Self:
+        """The table itself, emptied."""
+        known(key, _TEXTS, "key")
+        known(field, _TEXTS, "field")
+        known(value, _VALUES, "value")
+        self._configure(key, field, value)
+        return self
+
+    @classmethod
+    def from_arrays(
+        cls,
+        keys: ArrayLike | Iterable[K],
+        columns: Mapping[F, ArrayLike | Iterable[V]],
+        /,
+        *,
+        key: KeyKind = "str",
+        field: KeyKind = "str",
+        value: ValueKind = "str",
+    ) -> Self:
+        """Make records of one key and one value of each column, all of shape (n,).
+
+        Columns are arrays, of numpy or Arrow, or iterables; of rows with the same key the last one
+        stays. ValueError where lengths differ. O(n * columns).
+
+        >>> import goblin
+        >>> import numpy as np
+        >>> table = goblin.HashTable.from_arrays(
+        ...     ["ann", "bob"], {"elo": np.array([1500, 1400]), "won": [7, 3]}, value="int64")
+        >>> table["bob"].to_dict()
+        {'elo': 1400, 'won': 3}
+        """
+        table = cls.__new__(cls)._of_kinds(key, field, value)
+        ids = _convert.names(keys, key)
+        names = _convert.names(list(columns), field)
+        table._load(ids, names, tuple(_column(values, value) for values in columns.values()))
+        return table
+
+    @classmethod
+    def from_arrow(cls, data: Any, key: str) -> Self:
+        """Make records of the rows of an Arrow table or stream, whose column `key` has the keys.
+
+        The other columns, all of text, of bytes, of integers or of integers and floats, are the
+        fields; a null is a field that its record lacks. Needs pyarrow. KeyError where there is no
+        such column, TypeError for others, ValueError for a null among the keys. O(n * columns).
+
+        >>> import goblin
+        >>> import pyarrow
+        >>> rows = pyarrow.table({"name": ["ann", "bob"], "elo": [1500, None], "won": [7, 3]})
+        >>> goblin.HashTable.from_arrow(rows, "name").to_dict()
+        {'ann': {'elo': 1500, 'won': 7}, 'bob': {'won': 3}}
+        """
+        import pyarrow
+
+        rows = pyarrow.table(data)
+        columns = dict(zip(rows.column_names, rows.columns, strict=True))
+        if len(columns) < rows.num_columns:
+            raise ValueError("two columns have one name")
+        ids = columns.pop(key)
+        kinds: dict[str, Any] = {"key": _arrow_kind([ids]), "value": _arrow_kind(columns.values())}
+        if not any(column.null_count for column in columns.values()):
+            arrays = {name: _arrow_values(column) for name, column in columns.items()}
+            return cls.from_arrays(ids, arrays, **kinds)
+        table = cls.__new__(cls)._of_kinds(field="str", **kinds)
+        fields = list(columns)
+        values = zip(*(column.to_pylist() for column in columns.values()), strict=True)
+        records = (
+            [(field, value) for field, value in zip(fields, row, strict=True) if value is not None]
+            for row in values
+        )
+        table.update(zip(ids.to_pylist(), records, strict=True))
+        return table
+
+    # ---- as a mapping
+
+    def __getitem__(self, key: K) -> Record[F, V]:
+        return Record(self, key)
+
+    def __setitem__(self, key: K, record: Row[F, V]) -> None:
+        self.update(((key, record),))
+
+    def __delitem__(self, key: K) -> None:
+        if not self._remove(key):
+            raise KeyError(key)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Mapping):
+            return NotImplemented
+        equal: bool = self._atomically(self._equals, _snapshot(other))
+        return equal
+
+    def _equals(self, other: Mapping[Any, Any]) -> bool:
+        return len(self) == len(other) and all(
+            key in other and record == other[key] for key, record in self.items()
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        kinds = f"{self.key_dtype}, {self.field_dtype}-{self.value_dtype}"
+        return f"{type(self).__name__}({len(self):,} records, {kinds})"
+
+    @overload
+    def get(self, key: object, default: None = None) -> Record[F, V] | None: ...
+    @overload
+    def get(self, key: object, default: D) -> Record[F, V] | D: ...
+    def get(self, key: Any, default: Any = None) -> Any:
+        """Return the record of a key, or default where there is none. O(1).
+
+        >>> import goblin
+        >>> goblin.HashTable().get("ann") is None
+        True
+        """
+        try:
+            return self[key]
+        except KeyError:
+            return default
+
+    def keys(self) -> KeysView[K]:
+        """A live view of the keys. O(1), iteration O(n).
+
+        >>> import goblin
+        >>> list(goblin.HashTable({"ann": {}}).keys())
+        ['ann']
+        """
+        return KeysView(self)
+
+    def values(self) -> ValuesView[Record[F, V]]:
+        """A live view of the records. O(1), iteration O(n).
+
+        >>> import goblin
+        >>> [len(record) for record in goblin.HashTable({"ann": {"elo": "1500"}}).values()]
+        [1]
+        """
+        return ValuesView(self)
+
+    def items(self) -> ItemsView[K, Record[F, V]]:
+        """A live view of the (key, record) pairs. O(1), iteration O(n).
+
+        >>> import goblin
+        >>> [(key, len(record)) for key, record in goblin.HashTable({"ann": {}}).items()]
+        [('ann', 0)]
+        """
+        return ItemsView(self)
+
+    @atomic
+    def pop(self, key: object, default: Any = _NOTHING) -> Any:
+        """Remove a record and return it as a Hash; default, or else KeyError, where it is absent.
+
+        O(fields).
+
+        >>> import goblin
+        >>> table = goblin.HashTable({"ann": {"elo": "1500"}})
+        >>> table.pop("ann").to_dict(), table.pop("ann", None)
+        ({'elo': '1500'}, None)
+        """
+        record = self.get(key)
+        if record is None:
+            if default is _NOTHING:
+                raise KeyError(key)
+            return default
+        kept = record.copy()
+        self._remove(key)
+        return kept
+
+    @atomic
+    def popitem(self) -> tuple[K, Hash[F, V]]:  # type: ignore[override]
+        """Remove any record and return its key and a Hash; KeyError where there is none.
+
+        >>> import goblin
+        >>> goblin.HashTable({"ann": {}}).popitem()[0]
+        'ann'
+        """
+        for key in self:
+            return key, self.pop(key)
+        raise KeyError("the HashTable is empty")
+
+    @atomic
+    def setdefault(self, key: K, default: Row[F, V]) -> Record[F, V]:
+        """Return the record of a key, which becomes default first where there is none. O(fields).
+
+        >>> import goblin
+        >>> goblin.HashTable().setdefault("ann", {"elo": "1500"}).to_dict()
+        {'elo': '1500'}
+        """
+        if key not in self:
+            self[key] = default
+        return self[key]
+
+    def update(  # type: ignore[override]
+        self, data: Mapping[K, Row[F, V]] | Iterable[tuple[K, Row[F, V]]] = (), /
+    ) -> None:
+        """Set records, each in place of the one of its key; all or nothing.
+
+        `data` is a mapping of mappings or pairs of a key and a record, which may be pairs, too; the
+        last record of a key stays, and the last value of a field. O(n * fields).
+
+        >>> import goblin
+        >>> table = goblin.HashTable({"ann": {"elo": "1500"}})
+        >>> table.update({"ann": {"won": "1"}, "bob": {}})
+        >>> table.to_dict()
+        {'ann': {'won': '1'}, 'bob': {}}
+        """
+        keys, records = split(_snapshot(data))
+        fields: list[Any] = []
+        values: list[Any] = []
+        counts = np.empty(len(keys), np.int64)
+        for row, record in enumerate(records):
+            of_record = split(_snapshot(record))
+            counts[row] = len(of_record[0])
+            fields += of_record[0]
+            values += of_record[1]
+        ids, names = _convert.names(keys, self.key_dtype), _convert.names(fields, self.field_dtype)
+        self._update(ids, counts, names, _column(values, self.value_dtype))
+
+    # ---- copies
+
+    def copy(self) -> Self:
+        """Copy the table, with its kinds and, of a subclass, its attributes. O(n).
+
+        >>> import goblin
+        >>> table = goblin.HashTable({"ann": {"elo": "1500"}})
+        >>> table.copy() == table, table.copy() is table
+        (True, False)
+        """
+        return twin(self)
+
+    __copy__ = copy
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return deep_twin(self, memo)
+
+    @atomic
+    def __reduce__(self) -> tuple[Any, ...]:
+        kinds = (self.key_dtype, self.field_dtype, self.value_dtype)
+        state = (kinds, self.to_dict(), getattr(self, "__dict__", {}))
+        return copyreg.__newobj__, (type(self),), state  # type: ignore[attr-defined]
+
+    def __setstate__(self, state: tuple[Any, ...]) -> None:
+        kinds, records, attributes = state
+        HashTable.update(self._of_kinds(*kinds), records)
+        if attributes:
+            self.__dict__.update(attributes)
+
+    # ---- the whole
+
+    @atomic
+    def column(self, field: F, *, missing: Any = None) -> NDArray[Any]:
+        """Give the values of one field in all records, shape (n,), in the order of iteration.
+
+        int64 and float64 arrays for these kinds, else objects; `missing` stands where a record
+        lacks the field (None: -1, NaN, None). O(n * fields), without a Python object per number.
+
+        >>> import goblin
+        >>> table = goblin.HashTable({"ann": {"elo": 1500}, "bob": {}}, value="int64")
+        >>> table.column("elo"), table.column("elo", missing=0)
+        (array([1500,   -1]), array([1500,    0]))
+        """
+        kind = self.value_dtype
+        column: NDArray[Any] = np.empty(len(self), object if kind in _TEXTS else kind)
+        if missing is None and kind not in _TEXTS:
+            missing = -1 if kind == "int64" else math.nan
+        self._column(field, column, missing)
+        return column
+
+    @atomic
+    def to_dict(self) -> dict[K, dict[F, V]]:
+        """Copy all records into a dict of dicts. O(n * fields).
+
+        >>> import goblin
+        >>> goblin.HashTable({"ann": {"elo": "1500"}}).to_dict()
+        {'ann': {'elo': '1500'}}
+        """
+        return {key: record.to_dict() for key, record in self.items()}
+
+    @atomic
+    def memory(self) -> HashTableMemory:
+        """Report the bytes of each part, as the allocator counts them. O(shapes).
+
+        >>> import goblin
+        >>> goblin.HashTable({"ann": {"elo": "1500"}}).memory().per_record > 0
+        True
+        """
+        parts = self._memory()
+        total = sys.getsizeof(self)
+        per_record = total / len(self) if len(self) else math.nan
+        return HashTableMemory(*parts, total - sum(parts), total, per_record)
+
+
+_ARROW_KINDS = {"string": "str", "large_string": "str", "string_view": "str", "binary": "bytes",
+                "large_binary": "bytes", "binary_view": "bytes", "int": "int64", "uint": "int64",
+                "float": "float64", "halffloat": "float64", "double": "float64"}  # fmt: skip
+
+
+def _arrow_kind(columns: Iterable[Any]) -> str:
+    """The one kind of values that Arrow columns have; floats take integers along."""
+    kinds = set()
+    for column in columns:
+        kind = column.type.value_type if hasattr(column.type, "value_type") else column.type
+        name = str(kind).rstrip("0123456789")
+        if name not in _ARROW_KINDS:
+            raise TypeError(f"a column of type {column.type} has no place in a HashTable")
+        kinds.add(_ARROW_KINDS[name])
+    if kinds == {"int64", "float64"}:
+        return "float64"
+    if len(kinds) > 1:
+        raise TypeError(f"the columns are of several kinds: {', '.join(sorted(kinds))}")
+    return kinds.pop() if kinds else "str"
+
+
+def _arrow_values(column: Any) -> Any:
+    """What from_arrays takes: texts as they are, numbers as an array."""
+    return column.to_numpy() if _arrow_kind([column]) not in _TEXTS else column
+
+
+Record.__module__ = HashTable.__module__ = "goblin"
