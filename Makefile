@@ -13,6 +13,9 @@ SIMD += sse2 $(if $(shell grep -m 1 -ow avx2 /proc/cpuinfo),avx2)
 endif
 WIDEST := $(lastword $(SIMD))
 
+# One worker for each core.
+PYTEST := $(BIN)/pytest -q -n auto --dist loadgroup
+
 export PYTHON
 export GOBLIN_WERROR := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
@@ -52,7 +55,7 @@ build: $(READY) ## build the extension in place
 
 test-py: build ## all Python tests, on the widest SIMD path
 	$(call say,Python tests: release build with $(WIDEST) kernels)
-	@GOBLIN_SIMD=$(WIDEST) $(BIN)/pytest
+	@GOBLIN_SIMD=$(WIDEST) $(PYTEST)
 
 test-doc: build ## the examples in docstrings, docs and README
 	$(call say,Doctests)
@@ -62,12 +65,12 @@ test-simd: build ## property tests under each narrower SIMD path (test-py takes 
 	@$(if $(filter avx2,$(SIMD)),,echo 'This CPU has no AVX2: that path is not tested here.')
 	@set -e; for path in $(filter-out $(WIDEST),$(SIMD)); do \
 	    printf '\n=== Property tests: %s kernels\n' "$$path"; \
-	    GOBLIN_SIMD=$$path $(BIN)/pytest -q tests/property; done
+	    GOBLIN_SIMD=$$path $(PYTEST) tests/property; done
 
 test-debug: $(READY) ## unit and property tests with assertions, validating after each mutation
 	$(call say,Debug build: unit and property tests)
 	@GOBLIN_DEBUG=1 $(call BUILD,debug)
-	@PYTHONPATH=$(CURDIR)/build/debug/lib $(BIN)/pytest -q tests/unit tests/property
+	@PYTHONPATH=$(CURDIR)/build/debug/lib $(PYTEST) tests/unit tests/property
 
 test-c: $(READY) ## C unit tests under the address and undefined-behaviour sanitizers
 	$(call say,C unit tests: address and undefined-behaviour sanitizers)

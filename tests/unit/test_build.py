@@ -15,6 +15,8 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 
+pytestmark = pytest.mark.xdist_group("build")  # they share the tree
+
 CLEAN = "int goblin_narrow(long v);\nint goblin_narrow(long v)\n{\n    return (int)v;\n}\n"
 FAULTS = {
     "conversion": "int goblin_narrow(long v);\nint goblin_narrow(long v)\n{\n    return v;\n}\n",

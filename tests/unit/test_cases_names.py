@@ -442,7 +442,7 @@ class TestB61LeaksOnLookUps:
         gc.collect()
         grown = tracemalloc.get_traced_memory()[0] - before
         tracemalloc.stop()
-        assert grown < 4096
+        assert grown < 1 << 16  # one object a look-up would be more, other threads take a little
         assert_memory(z)
 
     def test_counts_of_references(self, make: Any, layout: Layout) -> None:

@@ -15,6 +15,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from labels import label
 from model.hash_checks import assert_memory
 
 import goblin
@@ -79,7 +80,7 @@ def test_unknown_kinds(kind: str) -> None:
         (np.arange(5), "float64"),
         (np.arange(5, dtype=np.float32), "float64"),
     ],
-    ids=str,
+    ids=label,
 )
 def test_columns_come_back(columns: Any, value: Any) -> None:
     keys = [f"key {n}" for n in range(5)]

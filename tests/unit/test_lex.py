@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from labels import label
 from model import fixtures
 from model.layouts import ALL_LAYOUTS, Layout
 
@@ -123,7 +124,7 @@ def test_integers_are_compared_as_numbers() -> None:
     assert z.count_lex(2**31, None) == z.count_lex(None, -(2**31) - 1) == 0
 
 
-@pytest.mark.parametrize("bound", [1.5, True, (), object()], ids=repr)
+@pytest.mark.parametrize("bound", [1.5, True, (), object()], ids=label)
 @pytest.mark.parametrize(
     "call",
     [

@@ -17,6 +17,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from labels import label
 
 from goblin import SortedSet, _core
 
@@ -366,7 +367,7 @@ ARRAYS += [np.zeros(1, "V15"), np.zeros(1, [("a", "V16")]), np.zeros(1, "u1"), m
         (5, "bytes"),
         (UUIDS[0], "uuid"),
     ],
-    ids=lambda value: repr(value)[:30],
+    ids=label,
 )
 def test_what_can_not_be_members(values: Any, kind: str) -> None:
     with pytest.raises(TypeError) as caught:

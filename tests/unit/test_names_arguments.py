@@ -12,6 +12,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from labels import label
 from model import fixtures
 from model.forms import FORMS, in_form
 from model.kinds import STRINGS
@@ -30,7 +31,7 @@ per_kind = pytest.mark.parametrize("kind", PLAIN)
 def of_kinds(**cases: list[Any]) -> Any:
     """Parametrizes (kind, case)."""
     listed = [(kind, case) for kind in cases for case in cases[kind]]
-    return pytest.mark.parametrize(("kind", "case"), listed, ids=lambda value: repr(value)[:40])
+    return pytest.mark.parametrize(("kind", "case"), listed, ids=label)
 
 
 FORM_CASES = of_kinds(**{kind: list(FORMS[type(PLAIN[kind][0])]) for kind in PLAIN})
@@ -153,7 +154,7 @@ def test_series_of_data_frames(make: Any, layout: Layout, size: int) -> None:
         ((np.array([5], dtype=np.int32), 1.0), "int32"),
         ((np.array([5], dtype=np.uint8), 1.0), "int64"),
     ],
-    ids=lambda value: repr(value)[:40],
+    ids=label,
 )
 def test_kind_comes_from_the_data(data: tuple[Any, ...], kind: str) -> None:
     z = SortedSet(*data)
