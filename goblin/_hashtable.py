@@ -169,6 +169,10 @@ class Record(_core.Record[F, V], MutableMapping[F, V]):
             del self[key]
         return result
 
+    def _names(self, keys: Any) -> _core.Names:
+        """Fields, read before the table is held: that runs code which may wait or change it."""
+        return _convert.names(keys, self._table.field_dtype)
+
     def _change(self, change: Callable[[Hash[F, V]], R]) -> R:
         """The record is replaced with a changed copy: all or nothing."""
         result: R = self._table._atomically(self._replace, change)
@@ -224,7 +228,8 @@ class Record(_core.Record[F, V], MutableMapping[F, V]):
         >>> ann.to_dict()
         {'elo': '1516', 'won': '1'}
         """
-        self._change(lambda record: record.update(data, **fields))
+        keys, values = split(_snapshot(data))
+        self.set_many((*keys, *fields), (*values, *fields.values()))
 
     def clear(self) -> None:
         """Remove all fields; the record stays. O(fields).
@@ -254,7 +259,8 @@ class Record(_core.Record[F, V], MutableMapping[F, V]):
         >>> ann.set_many(["elo", "won"], ["1516", "1"])
         1
         """
-        return self._change(lambda record: record.set_many(keys, values, only=only))
+        names, column = self._names(keys), _column(values, self._table.value_dtype)
+        return self._change(lambda record: record.set_many(names, column, only=only))
 
     def pop_many(self, keys: Any) -> list[V | None]:
         """Remove many fields, as Hash.pop_many does; their values. O(fields + keys).
@@ -263,7 +269,8 @@ class Record(_core.Record[F, V], MutableMapping[F, V]):
         >>> goblin.HashTable({"ann": {"elo": "1500"}})["ann"].pop_many(["elo", "won"])
         ['1500', None]
         """
-        return self._change(lambda record: record.pop_many(keys))
+        names = self._names(keys)
+        return self._change(lambda record: record.pop_many(names))
 
     def increment(self, key: F, by: Any = 1) -> Any:
         """Add to the value of a field, as Hash.increment does; the new value. O(fields).
@@ -283,7 +290,9 @@ class Record(_core.Record[F, V], MutableMapping[F, V]):
         >>> ann.to_dict()
         {'elo': 1516, 'won': 2}
         """
-        self._change(lambda record: record.increment_many(keys, by))
+        names = self._names(keys)
+        steps = _convert.numbers(by) if isinstance(by, Iterable) else by
+        self._change(lambda record: record.increment_many(names, steps))
 
     def sample(self, n: int) -> list[tuple[F, V]]:
         """Draw n distinct fields with their values. ValueError for more than there are. O(fields).
@@ -430,7 +439,8 @@ class HashTable(_core.HashTable[K, F, V], MutableMapping[K, Record[F, V]]):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Mapping):
             return NotImplemented
-        equal: bool = self._atomically(self._equals, _snapshot(other))
+        records = {key: _snapshot(record) for key, record in _snapshot(other).items()}
+        equal: bool = self._atomically(self._equals, records)
         return equal
 
     def _equals(self, other: Mapping[Any, Any]) -> bool:
@@ -519,7 +529,6 @@ class HashTable(_core.HashTable[K, F, V], MutableMapping[K, Record[F, V]]):
             return key, self.pop(key)
         raise KeyError("the HashTable is empty")
 
-    @atomic
     def setdefault(self, key: K, default: Row[F, V]) -> Record[F, V]:
         """Return the record of a key, which becomes default first where there is none. O(fields).
 
@@ -527,6 +536,13 @@ class HashTable(_core.HashTable[K, F, V], MutableMapping[K, Record[F, V]]):
         >>> goblin.HashTable().setdefault("ann", {"elo": "1500"}).to_dict()
         {'elo': '1500'}
         """
+        if key in self:
+            return self[key]
+        row = tuple(zip(*split(_snapshot(default)), strict=True))
+        record: Record[F, V] = self._atomically(self._setdefault, key, row)
+        return record
+
+    def _setdefault(self, key: K, default: Row[F, V]) -> Record[F, V]:
         if key not in self:
             self[key] = default
         return self[key]

@@ -1,0 +1,79 @@
+"""What code of the caller may do while a HashTable or a Record reads its input."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from goblin import Hash, HashTable
+
+CALLS: dict[str, Callable[[Any, Any], Any]] = {
+    "update": lambda table, pairs: table["ann"].update(pairs),
+    "set_many": lambda table, pairs: table["ann"].set_many((key for key, _ in pairs), ["2"]),
+    "pop_many": lambda table, pairs: table["ann"].pop_many(key for key, _ in pairs),
+    "setdefault": lambda table, pairs: table.setdefault("bob", pairs),
+}
+
+
+def pairs_after(change: Callable[[], Any]) -> Iterator[tuple[str, str]]:
+    change()
+    yield "won", "2"
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_other_threads_go_on_meanwhile(call: str) -> None:
+    table = HashTable({"ann": {"elo": "1500"}})
+
+    def wait_for_another() -> None:
+        thread = threading.Thread(target=lambda: table["ann"].get("elo"), daemon=True)
+        thread.start()
+        thread.join(10)
+        assert not thread.is_alive()
+
+    CALLS[call](table, pairs_after(wait_for_another))
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_changes_meanwhile_stay(call: str) -> None:
+    table = HashTable({"ann": {"elo": "1500"}})
+    CALLS[call](table, pairs_after(lambda: table["ann"].update(new="1")))
+    assert table["ann"]["new"] == "1"
+
+
+def test_a_record_removed_meanwhile_stays_away() -> None:
+    table = HashTable({"ann": {"elo": "1500"}})
+    with pytest.raises(KeyError):
+        table["ann"].update(pairs_after(lambda: table.pop("ann")))
+    assert len(table) == 0
+
+
+@pytest.mark.parametrize("held", ["left", "right"])
+def test_comparisons_hold_one_object_only(held: str) -> None:
+    table = HashTable({"ann": {"elo": "1500"}})
+    fields = Hash({"elo": "1500"})
+    left: Any = table if held == "right" else fields
+    right: Any = {"ann": fields} if held == "right" else table["ann"]
+    holder = fields if held == "right" else table
+    ready, done = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        ready.set()
+        done.wait(10)
+
+    thread = threading.Thread(target=lambda: holder._atomically(hold), daemon=True)
+    thread.start()
+    ready.wait(10)
+    compared = threading.Thread(target=lambda: left == right, daemon=True)
+    compared.start()
+    try:
+        # It waits for what is held, but others may use the other side.
+        used = threading.Thread(target=lambda: len(left), daemon=True)
+        compared.join(0.05)
+        used.start()
+        used.join(5)
+        assert not used.is_alive()
+    finally:
+        done.set()
