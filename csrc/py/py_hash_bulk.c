@@ -233,30 +233,41 @@ static int check_count(size_t keys, size_t values)
     return 0;
 }
 
+/* The keys are kept. */
+static PyObject *set_many(gob_hash_object *self, PyObject *names, PyObject *values, only chosen)
+{
+    size_t count;
+    gob_kind key = (gob_kind)self->key;
+    gob_kind kind = (gob_kind)self->value;
+    call c = {.self = self, .only = chosen};
+    c.names = gob_names_get(names, key, &count);
+    if (c.names == NULL || gob_take_values(kind, values, &c.values) < 0) {
+        return NULL;
+    }
+    int result = check_count(count, c.values.count) < 0 || gob_hash_ready_for(self, key, kind) < 0
+                     ? -1
+                     : set_rows(&c, count);
+    gob_rows_release(&c.values);
+    return result < 0 ? NULL : PyLong_FromSize_t(c.created);
+}
+
 /* _set_many(names, values, only) -> how many keys are new. values: Names for texts, else a tuple or
  * an array of the kind. */
 PyObject *gob_hash_set_many(gob_hash_object *self, PyObject *args)
 {
     static const char *const words[] = {"any", "new", "existing", NULL};
     PyObject *names, *values, *word;
-    size_t count;
-    gob_kind key = (gob_kind)self->key;
-    gob_kind kind = (gob_kind)self->value;
-    call c = {.self = self};
     if (!PyArg_ParseTuple(args, "OOO:_set_many", &names, &values, &word)) {
         return NULL;
     }
     int chosen = gob_word(word, "only", words);
-    c.names = chosen < 0 ? NULL : gob_names_get(names, key, &count);
-    if (c.names == NULL || gob_take_values(kind, values, &c.values) < 0) {
+    PyObject *kept = chosen < 0 ? NULL : gob_names_keep(names, (gob_kind)self->key);
+    if (kept == NULL) {
         return NULL;
     }
-    c.only = (only)chosen;
-    int result = check_count(count, c.values.count) < 0 || gob_hash_ready_for(self, key, kind) < 0
-                     ? -1
-                     : set_rows(&c, count);
-    gob_rows_release(&c.values);
-    return result < 0 ? NULL : PyLong_FromSize_t(c.created);
+    PyObject *result = set_many(self, kept, values, (only)chosen);
+    Py_DECREF(kept);
+    return result;
 }
 
 /* _pop_many(names) -> list of the values, None where absent. All are read first; a key that comes

@@ -218,17 +218,13 @@ static int check_rows(gob_kind kind, const gob_value_rows *by, size_t count)
     return 0;
 }
 
-/* _increment_many(names, by): by is a tuple, an array of int64 or float64, or one number. */
-PyObject *gob_hash_increment_many(gob_hash_object *self, PyObject *args)
+/* The keys are kept. */
+static PyObject *increment_many(gob_hash_object *self, PyObject *names, PyObject *by)
 {
-    PyObject *names, *by;
     size_t count;
     gob_kind key = (gob_kind)self->key;
     gob_kind kind = (gob_kind)self->value;
     call c = {.failed = 0};
-    if (!PyArg_ParseTuple(args, "OO:_increment_many", &names, &by)) {
-        return NULL;
-    }
     c.names = gob_names_get(names, key, &count);
     if (c.names == NULL || gob_take_steps(by, count, &c.by) < 0) {
         return NULL;
@@ -238,4 +234,17 @@ PyObject *gob_hash_increment_many(gob_hash_object *self, PyObject *args)
                      : carry_out(&c, self, count);
     gob_rows_release(&c.by);
     return result < 0 ? NULL : Py_NewRef(Py_None);
+}
+
+/* _increment_many(names, by): by is a tuple, an array of int64 or float64, or one number. */
+PyObject *gob_hash_increment_many(gob_hash_object *self, PyObject *args)
+{
+    PyObject *names, *by;
+    if (!PyArg_ParseTuple(args, "OO:_increment_many", &names, &by)) {
+        return NULL;
+    }
+    PyObject *kept = gob_names_keep(names, (gob_kind)self->key);
+    PyObject *result = kept == NULL ? NULL : increment_many(self, kept, by);
+    Py_XDECREF(kept);
+    return result;
 }

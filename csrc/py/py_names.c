@@ -387,6 +387,29 @@ const gob_names *gob_names_get(PyObject *object, gob_kind kind, size_t *count)
     return &self->column;
 }
 
+PyObject *gob_names_keep(PyObject *object, gob_kind kind)
+{
+    size_t count;
+    const gob_names *column = gob_names_get(object, kind, &count);
+    if (column == NULL) {
+        return NULL;
+    }
+    const gob_names_object *self = (const gob_names_object *)object;
+    if (self->chunks == NULL && (self->source == NULL || !PyArray_Check(self->source))) {
+        return Py_NewRef(object);
+    }
+    gob_name *list = PyMem_New(gob_name, count);
+    if (list == NULL) {
+        return PyErr_NoMemory();
+    }
+    for (size_t i = 0; i < count; i++) {
+        list[i] = gob_names_at(column, i);
+    }
+    PyObject *copy = gob_names_copy(PyType_GetModuleState(Py_TYPE(object)), kind, list, count);
+    PyMem_Free(list);
+    return copy;
+}
+
 static PyMethodDef functions[] = {
     {"names", names, METH_VARARGS, names_doc},
     {NULL, NULL, 0, NULL},

@@ -19,6 +19,11 @@ const gob_names *gob_names_get(PyObject *object, gob_kind kind, size_t *count);
 PyObject *gob_names_copy(const gob_module_state *state, gob_kind kind, const gob_name *list,
                          size_t n);
 
+/* A new reference to a Names, or to one with a copy of it where an array or Arrow has the bytes,
+ * which others may change while a call works without the GIL. NULL with TypeError as of
+ * gob_names_get. */
+PyObject *gob_names_keep(PyObject *object, gob_kind kind);
+
 /* A new Names, of str or bytes, of the pieces between count + 1 stops, which ascend within this
  * bytes object: that is kept, the stops are copied. NULL also with UnicodeDecodeError. */
 PyObject *gob_names_between(const gob_module_state *state, gob_kind kind, PyObject *text,
