@@ -128,8 +128,8 @@ class Hash(_core.Hash[K, V]):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Mapping):
             return NotImplemented
-        live = isinstance(other, Hash | _core.Record)
-        return self._atomically(self._equals, other.to_dict() if live else other)
+        items = other.to_dict() if isinstance(other, Hash | _core.Record) else other
+        return self._atomically(self._equals, items)
 
     def _equals(self, other: Mapping[Any, Any]) -> bool:
         return len(self) == len(other) and all(

@@ -169,7 +169,7 @@ class Record(_core.Record[F, V], MutableMapping[F, V]):
             del self[key]
         return result
 
-    def _names(self, keys: Any) -> _core.Names:
+    def _names(self, keys: Any) -> Any:
         """Fields, read before the table is held: that runs code which may wait or change it."""
         return _convert.names(keys, self._table.field_dtype)
 
@@ -348,9 +348,10 @@ class HashTable(_core.HashTable[K, F, V], MutableMapping[K, Record[F, V]]):
         field: KeyKind = "str",
         value: ValueKind = "str",
     ) -> None:
-        self._of_kinds(key, field, value)
+        fresh: HashTable[K, F, V] = HashTable.__new__(HashTable)._of_kinds(key, field, value)
         if data is not None:
-            self.update(data)
+            fresh.update(data)
+        self._swap(fresh)
 
     def _of_kinds(self, key: str, field: str, value: str) -> Self:
         """The table itself, emptied."""

@@ -140,6 +140,7 @@ static PyMethodDef methods[] = {
     GOB_PLAIN("_column", gob_table_column, METH_VARARGS, NULL),
     GOB_PLAIN("_configure", gob_table_configure, METH_VARARGS, NULL),
     GOB_PLAIN("_assign", gob_table_assign, METH_O, NULL),
+    GOB_PLAIN("_swap", gob_table_swap, METH_O, NULL),
     GOB_PLAIN("_memory", gob_table_memory, METH_NOARGS, NULL),
     /* For tests */
     GOB_PLAIN("_live_bytes", gob_table_live_bytes, METH_NOARGS, NULL),

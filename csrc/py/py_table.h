@@ -36,6 +36,7 @@ PyObject *gob_table_iter(gob_table_object *self);
 PyObject *gob_table_configure(gob_table_object *self, PyObject *args);
 PyObject *gob_table_clear(gob_table_object *self, PyObject *unused);
 PyObject *gob_table_assign(gob_table_object *self, PyObject *other);
+PyObject *gob_table_swap(gob_table_object *self, PyObject *other);
 PyObject *gob_table_optimize(gob_table_object *self, PyObject *unused);
 PyObject *gob_table_memory(gob_table_object *self, PyObject *unused);
 PyObject *gob_table_live_bytes(gob_table_object *self, PyObject *unused);

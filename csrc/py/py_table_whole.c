@@ -58,15 +58,21 @@ static gob_status copy_work(void *context, size_t from, size_t n)
     return gob_records_copy(p->to, p->from);
 }
 
-/* _assign(other): self, which nobody else knows yet, becomes a copy of other. */
-PyObject *gob_table_assign(gob_table_object *self, PyObject *object)
+/* object as another table, or NULL with TypeError. */
+static gob_table_object *other_table(const gob_table_object *self, PyObject *object)
 {
-    gob_table_object *other = (gob_table_object *)object;
     if (!PyObject_TypeCheck(object, gob_state_of(self)->table_type)) {
         PyErr_SetString(PyExc_TypeError, "a HashTable is wanted");
         return NULL;
     }
-    if (gob_ready(other) < 0) {
+    return (gob_table_object *)object;
+}
+
+/* _assign(other): self, which nobody else knows yet, becomes a copy of other. */
+PyObject *gob_table_assign(gob_table_object *self, PyObject *object)
+{
+    gob_table_object *other = other_table(self, object);
+    if (other == NULL || gob_ready(other) < 0) {
         return NULL;
     }
     gob_records_clear(&self->records);
@@ -77,6 +83,29 @@ PyObject *gob_table_assign(gob_table_object *self, PyObject *object)
     gob_status status = gob_run_whole(other, copy_work, &p, gob_records_count(p.from));
     p.to->alloc.fail_at = 0;
     return status == GOB_OK ? Py_NewRef(Py_None) : gob_raise(status);
+}
+
+/* Other records, as one change that iterators notice. */
+static void replace(gob_table_object *self, const gob_records *records, gob_table_kinds kinds)
+{
+    uint64_t stamp = self->records.stamp + 1;
+    self->records = *records;
+    self->records.stamp = stamp;
+    self->kinds = kinds;
+}
+
+/* _swap(other): exchanges the contents of two tables. */
+PyObject *gob_table_swap(gob_table_object *self, PyObject *object)
+{
+    gob_table_object *other = other_table(self, object);
+    if (other == NULL || gob_ready(self) < 0 || gob_ready(other) < 0) {
+        return NULL;
+    }
+    gob_records records = self->records;
+    gob_table_kinds kinds = self->kinds;
+    replace(self, &other->records, other->kinds);
+    replace(other, &records, kinds);
+    Py_RETURN_NONE;
 }
 
 static gob_status optimize_work(void *context, size_t from, size_t n)

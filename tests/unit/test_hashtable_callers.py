@@ -77,3 +77,23 @@ def test_comparisons_hold_one_object_only(held: str) -> None:
         assert not used.is_alive()
     finally:
         done.set()
+
+
+def test_a_second_init_that_fails_changes_nothing() -> None:
+    table = HashTable({"ann": {"elo": "1500"}})
+    iterator = iter(table)
+    bad: Any = {"bob": {"elo": 7}}
+    with pytest.raises(TypeError):
+        table.__init__(bad)  # type: ignore[misc]
+    assert table.to_dict() == {"ann": {"elo": "1500"}}
+    assert list(iterator) == ["ann"]
+
+
+def test_a_second_init_may_read_the_table_itself() -> None:
+    table = HashTable({"ann": {"elo": "1500"}})
+    iterator = iter(table)
+    table.__init__(table)  # type: ignore[misc]
+    assert table.to_dict() == {"ann": {"elo": "1500"}}
+    table._validate()
+    with pytest.raises(RuntimeError):
+        next(iterator)
