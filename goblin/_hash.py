@@ -113,6 +113,8 @@ class Hash(_core.Hash[K, V]):
         >>> h["name"], h["elo"]
         ('Bea', '1500')
         """
+        if isinstance(data, _core.Record):
+            data = data.to_dict()
         keys, values = data._atomically(data._split) if isinstance(data, Hash) else split(data)
         self._set_many(*self._rows((*keys, *fields), (*values, *fields.values())), "any")
 

@@ -97,3 +97,22 @@ def test_a_second_init_may_read_the_table_itself() -> None:
     table._validate()
     with pytest.raises(RuntimeError):
         next(iterator)
+
+
+def test_a_hash_takes_a_record_of_one_moment() -> None:
+    table = HashTable({"ann": {str(n): "0" for n in range(50)}})
+    done = threading.Event()
+
+    def change() -> None:
+        for n in range(100_000):
+            if done.is_set():
+                return
+            table["ann"]["0"] = str(n)
+
+    thread = threading.Thread(target=change)
+    thread.start()
+    try:
+        assert all(len(Hash(table["ann"])) == 50 for _ in range(500))
+    finally:
+        done.set()
+        thread.join()
