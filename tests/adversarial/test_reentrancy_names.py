@@ -15,7 +15,7 @@ from evil import Real
 from model.layouts import NAME_LAYOUTS, Layout
 
 import goblin
-from goblin import SortedSet
+from goblin import PrecisionWarning, SortedSet
 
 ALLOWED = (LookupError, RuntimeError, ValueError, TypeError, OverflowError)
 SIZE = 150
@@ -240,7 +240,7 @@ def test_threads_that_make_it_a_set_of_another_kind() -> None:
             for call in calls:
                 try:
                     call()
-                except ALLOWED:
+                except (*ALLOWED, PrecisionWarning):  # merging with itself doubles scores
                     pass
                 except BaseException as error:
                     errors.append(error)
