@@ -54,9 +54,13 @@ static void batch_begin(batch *b, const gob_zset *z, const gob_inputs *in, size_
     b->epoch = z->index.named ? z->index.members.epoch : 0;
 }
 
-/* The id of input i: as found, unless it may have got one, or another one, since. */
-static int64_t batch_id(const batch *b, const gob_zset *z, const gob_inputs *in, size_t i)
+/* The id of input i, which begins the next batch where the last one is through: as found there,
+ * unless it may have got one, or another one, since. */
+static int64_t batch_id(batch *b, const gob_zset *z, const gob_inputs *in, size_t i, size_t end)
 {
+    if (i == b->start + b->n) {
+        batch_begin(b, z, in, i, end);
+    }
     int64_t id = b->ids[i - b->start];
     bool stale = z->index.named && (id == GOB_NO_ID || b->epoch != z->index.members.epoch);
     return GOB_UNLIKELY(stale) ? id_of(z, in, i) : id;
@@ -69,16 +73,11 @@ static gob_status put(gob_zset *z, gob_journal *j, const gob_inputs *in, size_t 
     if (logged) {
         GOB_TRY(gob_journal_reserve(j, &z->alloc));
     }
+    gob_name name = {NULL, 0};
     if (z->index.named && id == GOB_NO_ID) {
-        GOB_TRY(gob_zset_intern(z, gob_names_at(in->names, i), &id));
+        name = gob_names_at(in->names, i);
     }
-    gob_status status = gob_zset_put(z, &id, score, old);
-    if (status != GOB_OK) {
-        if (z->index.named && gob_is_absent(old)) {
-            gob_zset_forget(z, id);
-        }
-        return status;
-    }
+    GOB_TRY(gob_zset_put(z, id, &name, score, old));
     if (gob_is_absent(old)) {
         gob_journal_created(j, i);
     } else if (logged) {
@@ -92,10 +91,7 @@ gob_status gob_bulk_update(gob_zset *z, gob_journal *j, gob_inputs in, size_t fr
 {
     batch b = {.n = 0, .start = from};
     for (size_t i = from; i < from + n; i++, j->done = i) {
-        if (i == b.start + b.n) {
-            batch_begin(&b, z, &in, i, from + n);
-        }
-        int64_t id = batch_id(&b, z, &in, i);
+        int64_t id = batch_id(&b, z, &in, i, from + n);
         double old = gob_index_get(&z->index, id);
         double score;
         GOB_TRY(gob_mode_score(mode, old, in.scores.at[i * in.scores.step], z->index.score_bytes,
@@ -110,28 +106,17 @@ gob_status gob_bulk_update(gob_zset *z, gob_journal *j, gob_inputs in, size_t fr
     return GOB_OK;
 }
 
-/* Whether subtracting what was added does not bring the old score back. */
-static bool is_lossy(double old, double by, double sum, unsigned score_bytes)
-{
-    double back;
-    return !gob_is_absent(old) &&
-           (gob_narrow(sum - by, score_bytes, &back) != GOB_OK || back != old);
-}
-
 static gob_status increment_names(gob_zset *z, gob_journal *j, const gob_inputs *in, size_t from,
                                   size_t n, double *out)
 {
     batch b = {.n = 0, .start = from};
     for (size_t i = from; i < from + n; i++, j->done = i) {
-        if (i == b.start + b.n) {
-            batch_begin(&b, z, in, i, from + n);
-        }
-        int64_t id = batch_id(&b, z, in, i);
+        int64_t id = batch_id(&b, z, in, i, from + n);
         double by = in->scores.at[i * in->scores.step];
         double old = gob_index_get(&z->index, id);
         double sum;
         GOB_TRY(gob_index_sum(&z->index, old, by, &sum));
-        bool logged = is_lossy(old, by, sum, z->index.score_bytes);
+        bool logged = gob_is_lossy(old, by, sum, z->index.score_bytes);
         if (sum != old) {
             GOB_TRY(put(z, j, in, i, id, sum, old, logged));
         } else if (logged) { /* undoing would subtract what was never added */
@@ -170,10 +155,7 @@ gob_status gob_bulk_remove(gob_zset *z, gob_journal *j, gob_inputs in, size_t fr
 {
     batch b = {.n = 0, .start = from};
     for (size_t i = from; i < from + n; i++, j->done = i) {
-        if (i == b.start + b.n) {
-            batch_begin(&b, z, &in, i, from + n);
-        }
-        int64_t id = batch_id(&b, z, &in, i);
+        int64_t id = batch_id(&b, z, &in, i, from + n);
         double old = gob_index_get(&z->index, id);
         if (gob_is_absent(old)) {
             continue;

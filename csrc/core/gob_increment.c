@@ -13,11 +13,9 @@ static gob_status increment(gob_index *ix, gob_alloc *a, int64_t member, double 
     *old = slot != GOB_NO_SLOT ? gob_table_score(&ix->table, slot)
            : ref != NULL       ? gob_page_get(&ix->pages, ref->page, gob_page_position(member))
                                : GOB_ABSENT;
-    double back;
     GOB_TRY(gob_index_sum(ix, *old, by, sum));
     bool created = gob_is_absent(*old);
-    bool logged =
-        !created && (gob_narrow(*sum - by, ix->score_bytes, &back) != GOB_OK || back != *old);
+    bool logged = gob_is_lossy(*old, by, *sum, ix->score_bytes);
     if (logged) {
         GOB_TRY(gob_journal_reserve(j, a));
     }
@@ -75,9 +73,8 @@ GOB_INLINE bool bump_exception(const gob_index *ix, gob_page *page, unsigned pos
     uint8_t *at = gob_patch_find(&page->patch, ix->pages.kind, position);
     double old = gob_score_load(at, score_bytes);
     double max = gob_page_code_max(page);
-    double back;
     if (gob_narrow(old + by, score_bytes, sum) != GOB_OK || !(*sum > max) || *sum == old ||
-        gob_narrow(*sum - by, score_bytes, &back) != GOB_OK || back != old) {
+        gob_is_lossy(old, by, *sum, score_bytes)) {
         return false;
     }
     gob_score_store(at, score_bytes, *sum);

@@ -75,6 +75,15 @@ GOB_INLINE gob_status gob_narrow(double v, unsigned score_bytes, double *out)
     return GOB_OK;
 }
 
+/* Whether subtracting what led from old to sum does not bring old back; false where there was none.
+ */
+GOB_INLINE bool gob_is_lossy(double old, double by, double sum, unsigned score_bytes)
+{
+    double back;
+    return !gob_is_absent(old) &&
+           (gob_narrow(sum - by, score_bytes, &back) != GOB_OK || back != old);
+}
+
 /* A range of scores; an open end does not belong to it. */
 typedef struct gob_interval {
     double lo;

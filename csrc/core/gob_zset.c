@@ -333,7 +333,8 @@ static gob_status recode(gob_zset *z, gob_form form, bool wide, int64_t *follow)
     return gob_members_renew(&z->index.members, &z->alloc, form, wide, false, follow);
 }
 
-gob_status gob_zset_intern(gob_zset *z, gob_name name, int64_t *id)
+/* A name that is not there gets an id. It has to get a score, or be forgotten. */
+static gob_status intern(gob_zset *z, gob_name name, int64_t *id)
 {
     gob_members *m = &z->index.members;
     if (!gob_members_reach(m, name.len)) {
@@ -343,7 +344,8 @@ gob_status gob_zset_intern(gob_zset *z, gob_name name, int64_t *id)
     return gob_members_add(m, &z->alloc, name, id);
 }
 
-gob_status gob_zset_put(gob_zset *z, int64_t *id, double score, double old)
+/* Sets the score of a member that has an id. */
+static gob_status put(gob_zset *z, int64_t id, double score, double old)
 {
     gob_members *m = &z->index.members;
     if (z->index.named && !gob_members_fits(m, score)) {
@@ -352,15 +354,16 @@ gob_status gob_zset_put(gob_zset *z, int64_t *id, double score, double old)
             form = GOB_FORM_FLOAT;
         }
         bool wide = gob_members_wide(m) || gob_members_need_wide(m, form);
-        GOB_TRY(recode(z, form, wide, id));
+        GOB_TRY(recode(z, form, wide, &id));
     }
-    gob_zset_touch(z, *id);
-    GOB_TRY(gob_index_put(&z->index, &z->alloc, *id, score, &old));
+    gob_zset_touch(z, id);
+    GOB_TRY(gob_index_put(&z->index, &z->alloc, id, score, &old));
     z->stamp++;
     return GOB_OK;
 }
 
-void gob_zset_forget(gob_zset *z, int64_t id)
+/* A name that has lost its score, or never got one: its id goes, or waits until nobody has it. */
+static void forget(gob_zset *z, int64_t id)
 {
     gob_members *m = &z->index.members;
     bool in_use = z->bulk || z->order != NULL;
@@ -373,19 +376,23 @@ void gob_zset_forget(gob_zset *z, int64_t id)
     gob_members_drop(m, &z->alloc, id);
 }
 
-static gob_status put_single(gob_zset *z, const gob_member *m, int64_t id, double score, double old)
+gob_status gob_zset_put(gob_zset *z, int64_t id, const gob_name *name, double score, double old)
 {
     if (z->index.named && id == GOB_NO_ID) {
-        GOB_TRY(gob_zset_intern(z, m->name, &id));
+        GOB_TRY(intern(z, *name, &id));
     }
-    gob_status status = gob_zset_put(z, &id, score, old);
+    gob_status status = put(z, id, score, old);
     if (status != GOB_OK && z->index.named && gob_is_absent(old)) {
-        gob_zset_forget(z, id);
-    }
-    if (status == GOB_OK) {
-        gob_zset_settle(z);
+        forget(z, id);
     }
     return status;
+}
+
+static gob_status put_single(gob_zset *z, const gob_member *m, int64_t id, double score, double old)
+{
+    GOB_TRY(gob_zset_put(z, id, &m->name, score, old));
+    gob_zset_settle(z);
+    return GOB_OK;
 }
 
 gob_status gob_zset_add(gob_zset *z, const gob_member *m, double score, gob_mode mode,
@@ -420,7 +427,7 @@ void gob_zset_erase(gob_zset *z, int64_t id)
     gob_zset_touch(z, id);
     gob_index_erase(&z->index, &z->alloc, id);
     if (z->index.named) {
-        gob_zset_forget(z, id);
+        forget(z, id);
     }
     z->stamp++;
 }

@@ -115,15 +115,9 @@ GOB_INLINE gob_status gob_mode_score(gob_mode mode, double old, double score, un
 
 /* What writes are made of, for bulk calls */
 
-/* A name that is not there gets an id. It has to get a score, or be forgotten. */
-gob_status gob_zset_intern(gob_zset *z, gob_name name, int64_t *id);
-
-/* Sets a score that the layout holds, where old is the one before. Ids may change, the member's
- * included. On failure nothing changed. */
-gob_status gob_zset_put(gob_zset *z, int64_t *id, double score, double old);
-
-/* A name that has lost its score, or never got one: its id goes, or waits until nobody has it. */
-void gob_zset_forget(gob_zset *z, int64_t id);
+/* Sets a score that the layout holds, where old is the one before. A name, which is looked at only
+ * where id is GOB_NO_ID, gets an id first. Ids may change. On failure nothing changed. */
+gob_status gob_zset_put(gob_zset *z, int64_t id, const gob_name *name, double score, double old);
 
 /* Takes the score of a present member away. Inside a bulk call a place among the condemned has to
  * be reserved before. */
