@@ -27,7 +27,8 @@ from hypothesis.stateful import (
 )
 from model.compare import outcome
 from model.hash_checks import ALL_FORMS
-from model.landed import Hash
+
+from goblin import Hash
 
 DOCS = Path(__file__).parents[2] / "docs" / "redis.md"
 LISTPACK_LIMITS = {"listpack": 1_000_000, "hashtable": 0}

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from model.glob import matches
 from model.hash_checks import ALL_FORMS, ALL_KINDS, Kind
-from model.landed import Hash
+
+from goblin import Hash
 
 TEXT = Kind("str", "str")
 BYTES = Kind("bytes", "bytes")

@@ -17,8 +17,9 @@ from model.compare import assert_same, assert_same_outcome, outcome
 from model.forms import FORMS, in_form
 from model.hash import ONLY, ModelHash
 from model.hash_checks import ALL_FORMS, ALL_KINDS, Kind, assert_content, assert_memory, objects
-from model.landed import Hash
 from model.layouts import Layout
+
+from goblin import Hash
 
 pytestmark = pytest.mark.filterwarnings("ignore::goblin.PrecisionWarning")
 

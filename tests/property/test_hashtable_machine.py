@@ -16,7 +16,8 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from model.compare import assert_same, assert_same_outcome, outcome
 from model.hash import ONLY, ModelHashTable
 from model.hash_checks import Kind, assert_memory, assert_records
-from model.landed import HashTable
+
+from goblin import HashTable
 
 pytestmark = pytest.mark.filterwarnings("ignore::goblin.PrecisionWarning")
 

@@ -15,7 +15,8 @@ from typing import Any
 
 import pytest
 from model.hash_checks import assert_memory, in_every_form
-from model.landed import Hash
+
+from goblin import Hash
 
 BYTES = {"key": "bytes", "value": "bytes"}
 ALLOWED = (KeyError, RuntimeError, ValueError, TypeError, OverflowError)

@@ -17,8 +17,9 @@ from labels import label
 from model.forms import FORMS, in_form
 from model.hash_checks import Kind, in_every_form, objects, of_every_kind
 from model.kinds import STRINGS
-from model.landed import Hash
 from model.layouts import Layout
+
+from goblin import Hash
 
 TYPES = {"str": str, "bytes": bytes, "int64": int}
 CONTENT = {"a": "1", "b": "two"}

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 from model.hash_checks import Kind, in_every_form, of_every_kind
-from model.landed import Hash
+
+from goblin import Hash
 
 PICKLES = [
     lambda h, protocol=protocol: pickle.loads(pickle.dumps(h, protocol))

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from model.hash_checks import in_every_form
-from model.landed import Hash
+
+from goblin import Hash
 
 LOWEST, HIGHEST = -(2**63), 2**63 - 1
 TEXTS = {"str": str, "bytes": str.encode}

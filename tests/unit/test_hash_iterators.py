@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 from model.hash_checks import in_every_form
-from model.landed import Hash
+
+from goblin import Hash
 
 ITERATORS = [iter, lambda h: iter(h.keys()), lambda h: iter(h.values()), lambda h: iter(h.items())]
 CHANGES = [

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 from model.hash_checks import Kind, in_every_form, of_every_kind
-from model.landed import Hash
+
+from goblin import Hash
 
 SIZES = [0, 1, 5, 6, 40, 3000]
 

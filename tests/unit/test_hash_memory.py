@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 from model.hash_checks import Kind, assert_memory, in_every_form, of_every_kind
-from model.landed import Hash
+
+from goblin import Hash
 
 TEXT = Kind("str", "str")
 # Bytes a field may cost and what a hash costs besides, the object included, at these sizes.

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 from model.hash_checks import in_every_form
-from model.landed import Hash
+
+from goblin import Hash
 
 GLOBS = [
     ("*", ["", "a", "\n", "7"], []),

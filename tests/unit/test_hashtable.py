@@ -13,7 +13,8 @@ import pyarrow as pa
 import pytest
 from model.hash_checks import assert_memory, objects
 from model.kinds import STRINGS
-from model.landed import Hash, HashTable
+
+from goblin import Hash, HashTable
 
 RECORDS = {
     "ann": {"name": "Ann", "elo": "1500"},
