@@ -13,7 +13,7 @@ enum {
     /* Members that one step of a walk over an index gives. */
     GOB_WALK_MAX = 2048,
 
-    /* Control bytes that one probe compares: the width of an SSE2 register. */
+    /* Control bytes that one probe compares: the width of an SSE2 or NEON register. */
     GOB_GROUP = 16,
 
     /* A table is grown when this many 64ths of its slots are taken, and then to this many 64ths.

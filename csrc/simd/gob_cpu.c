@@ -4,7 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const names[] = {"scalar", "sse2", "avx2"};
+static const char *const names[] = {
+    [GOB_SCALAR] = "scalar",
+#if defined(__x86_64__)
+    [GOB_SSE2] = "sse2",
+    [GOB_AVX2] = "avx2",
+#elif defined(__AARCH64EL__)
+    [GOB_NEON] = "neon",
+#endif
+};
 
 const char *gob_simd_name(gob_simd level)
 {
@@ -27,6 +35,8 @@ gob_simd gob_cpu_best(void)
     /* The builtin asks CPUID and XGETBV: the processor has it and the system saves the registers.
      */
     return __builtin_cpu_supports("avx2") ? GOB_AVX2 : GOB_SSE2;
+#elif defined(__AARCH64EL__)
+    return GOB_NEON;
 #else
     return GOB_SCALAR;
 #endif

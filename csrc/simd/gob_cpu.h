@@ -2,10 +2,16 @@
 #ifndef GOB_CPU_H
 #define GOB_CPU_H
 
+/* The levels of the family of processors compiled for, narrowest first; another family's names are
+ * no levels here. */
 typedef enum gob_simd {
     GOB_SCALAR = 0, /* the reference; always there */
-    GOB_SSE2,       /* baseline of x86-64 */
+#if defined(__x86_64__)
+    GOB_SSE2, /* baseline of x86-64 */
     GOB_AVX2,
+#elif defined(__AARCH64EL__)
+    GOB_NEON, /* baseline of AArch64; written for little-endian lanes */
+#endif
 } gob_simd;
 
 /* The level in use. The first call decides; every later one agrees. */

@@ -1,5 +1,7 @@
 #include "gob_kernels.h"
 
+#include "gob_group.h"
+
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
@@ -16,12 +18,6 @@ static size_t count_codes_scalar(const uint8_t *codes, size_t n, uint8_t lo, uin
         count += within(codes[i], lo, hi);
     }
     return count;
-}
-
-/* The n lowest bits, n <= 64. */
-static uint64_t lowest(size_t n)
-{
-    return n == 64 ? UINT64_MAX : (UINT64_C(1) << n) - 1;
 }
 
 static uint64_t match_bytes_scalar(const uint8_t *bytes, size_t n, uint8_t value)
@@ -41,6 +37,23 @@ static size_t sum_bytes_scalar(const uint8_t *bytes, size_t n)
     }
     return sum;
 }
+
+/* What the vector versions share. */
+#if defined(__x86_64__) || defined(__AARCH64EL__)
+
+/* The n lowest bits, n <= 64. */
+static uint64_t lowest(size_t n)
+{
+    return n == 64 ? UINT64_MAX : (UINT64_C(1) << n) - 1;
+}
+
+/* Masks of a vector's first bytes: from 32 - n on, n are set. */
+static const uint8_t first_bytes[64] = {
+    255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255,
+    255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255,
+};
+
+#endif
 
 static const gob_kernels scalar = {count_codes_scalar, match_bytes_scalar, sum_bytes_scalar};
 
@@ -76,12 +89,6 @@ static uint64_t match_bytes_sse2(const uint8_t *bytes, size_t n, uint8_t value)
     }
     return mask & lowest(n);
 }
-
-/* Masks of a vector's first bytes: from 32 - n on, n are set. */
-static const uint8_t first_bytes[64] = {
-    255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255,
-    255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255,
-};
 
 static size_t sum_bytes_sse2(const uint8_t *bytes, size_t n)
 {
@@ -147,12 +154,50 @@ AVX2 static size_t sum_bytes_avx2(const uint8_t *bytes, size_t n)
 
 static const gob_kernels avx2 = {count_codes_avx2, match_bytes_avx2, sum_bytes_avx2};
 
+#elif defined(__AARCH64EL__)
+
+static size_t count_codes_neon(const uint8_t *codes, size_t n, uint8_t lo, uint8_t hi)
+{
+    uint8x16_t low = vdupq_n_u8(lo);
+    uint8x16_t span = vdupq_n_u8((uint8_t)(hi - lo));
+    size_t count = 0;
+    size_t i = 0;
+    for (; i + 16 <= n; i += 16) {
+        uint8x16_t inside = vcleq_u8(vsubq_u8(vld1q_u8(codes + i), low), span);
+        count += vaddvq_u8(vshrq_n_u8(inside, 7));
+    }
+    return count + count_codes_scalar(codes + i, n - i, lo, hi);
+}
+
+static uint64_t match_bytes_neon(const uint8_t *bytes, size_t n, uint8_t value)
+{
+    uint64_t mask = 0;
+    for (size_t i = 0; i < n; i += 16) {
+        mask |= (uint64_t)gob_group_match(bytes + i, value, GOB_NEON) << i;
+    }
+    return mask & lowest(n);
+}
+
+static size_t sum_bytes_neon(const uint8_t *bytes, size_t n)
+{
+    size_t sum = 0;
+    for (size_t i = 0; i < n; i += 16) {
+        const uint8_t *first = first_bytes + 32 - (n - i < 16 ? n - i : 16);
+        sum += vaddlvq_u8(vandq_u8(vld1q_u8(bytes + i), vld1q_u8(first)));
+    }
+    return sum;
+}
+
+static const gob_kernels neon = {count_codes_neon, match_bytes_neon, sum_bytes_neon};
+
 #endif
 
 const gob_kernels *gob_kernels_for(gob_simd level)
 {
 #if defined(__x86_64__)
     return level >= GOB_AVX2 ? &avx2 : level == GOB_SSE2 ? &sse2 : &scalar;
+#elif defined(__AARCH64EL__)
+    return level >= GOB_NEON ? &neon : &scalar;
 #else
     (void)level;
     return &scalar;

@@ -415,7 +415,7 @@ static void test_runs_are_spread(void)
 int main(void)
 {
     test_runs_are_spread();
-    for (int simd = GOB_SCALAR; simd <= (int)gob_cpu_best() && simd <= GOB_SSE2; simd++) {
+    for (int simd = GOB_SCALAR; simd <= (int)gob_cpu_best(); simd++) {
         for (unsigned bytes = 4; bytes <= 8; bytes += 4) {
             test_random(simd == 0 ? 0 : -(int64_t)GOB_PAGE_IDS, bytes, (gob_simd)simd);
         }
