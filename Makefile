@@ -10,6 +10,8 @@ BUILD = $(BIN)/python setup.py -q build --build-base build/$(1) --build-lib buil
 SIMD := scalar
 ifeq ($(shell uname -m),x86_64)
 SIMD += sse2 $(if $(shell grep -m 1 -ow avx2 /proc/cpuinfo),avx2)
+else ifneq ($(filter aarch64 arm64,$(shell uname -m)),)
+SIMD += neon
 endif
 WIDEST := $(lastword $(SIMD))
 
@@ -24,8 +26,8 @@ export PIP_ROOT_USER_ACTION := ignore
 say = @printf '\n=== %s\n' '$(1)'
 
 .NOTPARALLEL:
-.PHONY: help demo test test-py test-doc test-c test-asan test-ubsan test-simd test-debug lint format \
-    bench build clean
+.PHONY: help demo test test-py test-doc test-c test-neon test-asan test-ubsan test-simd test-debug lint \
+    format bench build clean
 
 help: ## list these targets
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 14
@@ -62,7 +64,7 @@ test-doc: build ## the examples in docstrings, docs and README
 	@$(BIN)/pytest -q --doctest-modules --doctest-glob='*.md' goblin docs README.md
 
 test-simd: build ## property tests under each narrower SIMD path (test-py takes the widest)
-	@$(if $(filter avx2,$(SIMD)),,echo 'This CPU has no AVX2: that path is not tested here.')
+	@$(if $(filter avx2 neon,$(SIMD)),,echo 'This CPU has no AVX2: that path is not tested here.')
 	@set -e; for path in $(filter-out $(WIDEST),$(SIMD)); do \
 	    printf '\n=== Property tests: %s kernels\n' "$$path"; \
 	    GOBLIN_SIMD=$$path $(PYTEST) tests/property; done
@@ -75,6 +77,10 @@ test-debug: $(READY) ## unit and property tests with assertions, validating afte
 test-c: $(READY) ## C unit tests under the address and undefined-behaviour sanitizers
 	$(call say,C unit tests: address and undefined-behaviour sanitizers)
 	@$(MAKE) --no-print-directory -j2 -C tests/c
+
+test-neon: ## C unit tests on the NEON kernels, cross-compiled and emulated
+	$(call say,C unit tests for AArch64: NEON kernels)
+	@$(MAKE) --no-print-directory -j2 -C tests/c neon
 
 # The interpreter itself is not sanitized, so the run-time library comes first by LD_PRELOAD, and
 # with it libstdc++, whose exceptions it must find. Python never frees all it owns: no leak check.
