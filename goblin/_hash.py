@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _convert, _core, _glob, _views
-from ._held import atomic, deep_twin, twin
+from ._held import atomic, attributes, deep_twin, set_attributes, twin
 from ._results import HashMemory
 from ._sortedset import known
 
@@ -119,7 +119,9 @@ class Hash(_core.Hash[K, V]):
         self._set_many(*self._rows((*keys, *fields), (*values, *fields.values())), "any")
 
     def _split(self) -> tuple[tuple[K, ...], tuple[V, ...]]:
-        return tuple(self), tuple(self.values())
+        # Both begin before either is read: what changes the hash in between ends them.
+        keys, values = self._iterate("keys"), self._iterate("values")
+        return tuple(keys), tuple(values)
 
     def _rows(self, keys: Any, values: Any) -> tuple[_core.Names, Any]:
         names = _convert.names(keys, self.key_dtype)
@@ -160,15 +162,14 @@ class Hash(_core.Hash[K, V]):
     @atomic
     def __reduce__(self) -> tuple[Any, ...]:
         options = (self.key_dtype, self.value_dtype, self._max_compact, self._encoding)
-        state = (options, *self._split(), getattr(self, "__dict__", {}))
+        state = (options, *self._split(), attributes(self))
         return copyreg.__newobj__, (type(self),), state  # type: ignore[attr-defined]
 
     def __setstate__(self, state: tuple[Any, ...]) -> None:
-        options, keys, values, attributes = state
+        options, keys, values, besides = state
         self._configure(*options)
         self._set_many(*self._rows(keys, values), "any")
-        if attributes:
-            self.__dict__.update(attributes)
+        set_attributes(self, besides)
 
     # ---- many keys
 

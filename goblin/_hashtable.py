@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _convert, _core, _views
 from ._hash import Hash, KeyKind, Only, ValueKind, split
-from ._held import atomic, deep_twin, twin
+from ._held import atomic, attributes, deep_twin, set_attributes, twin
 from ._results import HashTableMemory
 from ._sortedset import known
 
@@ -594,14 +594,13 @@ class HashTable(_core.HashTable[K, F, V], MutableMapping[K, Record[F, V]]):
     @atomic
     def __reduce__(self) -> tuple[Any, ...]:
         kinds = (self.key_dtype, self.field_dtype, self.value_dtype)
-        state = (kinds, self.to_dict(), getattr(self, "__dict__", {}))
+        state = (kinds, self.to_dict(), attributes(self))
         return copyreg.__newobj__, (type(self),), state  # type: ignore[attr-defined]
 
     def __setstate__(self, state: tuple[Any, ...]) -> None:
-        kinds, records, attributes = state
+        kinds, records, besides = state
         HashTable.update(self._of_kinds(*kinds), records)
-        if attributes:
-            self.__dict__.update(attributes)
+        set_attributes(self, besides)
 
     # ---- the whole
 

@@ -39,18 +39,29 @@ def together(objects: Iterable[Held], function: Callable[[], R]) -> R:
     return function()
 
 
+def attributes(one: object) -> Any:
+    """What an object of a subclass has besides, in its __dict__ and its slots."""
+    return object.__getstate__(one)
+
+
+def set_attributes(one: object, state: Any) -> None:
+    of_dict, of_slots = state if isinstance(state, tuple) else (state, None)
+    if of_dict:
+        one.__dict__.update(of_dict)
+    for name, value in (of_slots or {}).items():
+        setattr(one, name, value)
+
+
 def twin(one: S) -> S:
     """A copy with, of a subclass, its attributes."""
     other = type(one).__new__(type(one))
     other._assign(one)
-    if hasattr(one, "__dict__"):
-        other.__dict__.update(one.__dict__)
+    set_attributes(other, attributes(one))
     return other
 
 
 def deep_twin(one: S, memo: dict[int, Any]) -> S:
     """A copy with copies of the attributes."""
     other = memo[id(one)] = twin(one)
-    if hasattr(one, "__dict__"):
-        other.__dict__.update(copy.deepcopy(one.__dict__, memo))
+    set_attributes(other, copy.deepcopy(attributes(one), memo))
     return other

@@ -337,6 +337,8 @@ class ModelRecord(ModelHash):
 
     @_map.setter
     def _map(self, new: dict[Any, Any]) -> None:
+        if self._place not in self._table._records:
+            raise KeyError(self._place)
         self._table._records[self._place] = new
 
 
