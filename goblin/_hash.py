@@ -27,7 +27,6 @@ Only = Literal["any", "new", "existing"]
 _KEYS = ("str", "bytes")
 _VALUES = ("str", "bytes", "int64", "float64")
 _ONLY = ("any", "new", "existing")
-_ABSENT = object()
 
 
 class Hash(_core.Hash[K, V]):
@@ -132,13 +131,8 @@ class Hash(_core.Hash[K, V]):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Mapping):
             return NotImplemented
-        items = other.to_dict() if isinstance(other, Hash | _core.Record) else other
-        return self._atomically(self._equals, items)
-
-    def _equals(self, other: Mapping[Any, Any]) -> bool:
-        return len(self) == len(other) and all(
-            self.get(key, _ABSENT) == value for key, value in other.items()
-        )
+        items = other.to_dict() if isinstance(other, Hash | _core.Record) else dict(other.items())
+        return self.to_dict() == items
 
     def __repr__(self) -> str:
         n = len(self)
@@ -230,7 +224,7 @@ class Hash(_core.Hash[K, V]):
         (11, 1)
         """
         names = _convert.names(keys, self.key_dtype)
-        self._increment_many(names, _convert.numbers(by) if isinstance(by, Iterable) else by)
+        self._increment_many(names, _convert.steps(by, self.value_dtype))
 
     # ---- the whole
 

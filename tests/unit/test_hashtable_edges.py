@@ -420,6 +420,33 @@ def test_copies(make: Any) -> None:
         assert_memory(each)
 
 
+GONE: dict[str, Any] = {
+    "len": len, "list": list, "repr": repr, "to_dict": lambda r: r.to_dict(),
+    "copy": lambda r: r.copy(), "get": lambda r: r.get("elo"), "in": lambda r: "elo" in r,
+    "item": lambda r: r["elo"], "set": lambda r: r.__setitem__("elo", 5),
+    "del": lambda r: r.__delitem__("elo"), "pop": lambda r: r.pop("elo", None),
+    "update": lambda r: r.update(elo=5), "increment": lambda r: r.increment("elo"),
+    "setdefault": lambda r: r.setdefault("elo", 5), "clear": lambda r: r.clear(),
+    "set_many": lambda r: r.set_many(["elo"], [5]), "popitem": lambda r: r.popitem(),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("call", GONE)
+def test_a_record_is_gone_from_a_table_with_keys_of_another_kind(call: str) -> None:
+    table: Any = ladder()
+    record, running = table["ann"], iter(table["ann"])
+    next(running)
+    table.__init__({b"ann": {"elo": 1}}, key="bytes", value="int64")
+    with pytest.raises(KeyError) as caught:
+        GONE[call](record)
+    assert caught.value.args == ("ann",)
+    with pytest.raises(RuntimeError):
+        next(running)
+    assert table == {b"ann": {"elo": 1}}
+    table.__init__({"ann": {"elo": 1}}, value="int64")
+    assert record == {"elo": 1}
+
+
 def test_from_arrays_does_not_construct() -> None:
     assert Ladder.from_arrays(["a"], {"f": [1]}, value="int64") == {"a": {"f": 1}}
 
