@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _convert, _core, _glob, _views
-from ._held import atomic, attributes, deep_twin, set_attributes, twin
+from ._held import Merging, atomic, attributes, deep_twin, set_attributes, twin
 from ._results import HashMemory
 from ._sortedset import known
 
@@ -29,7 +29,7 @@ _VALUES = ("str", "bytes", "int64", "float64")
 _ONLY = ("any", "new", "existing")
 
 
-class Hash(_core.Hash[K, V]):
+class Hash(Merging, _core.Hash[K, V]):
     """Key -> value in one compact block while it is small, and in a table when it is large.
 
     `data` is a mapping, an iterable of (key, value), or another Hash. `key` is "str" or "bytes",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copyreg
+import functools
 import math
 import sys
 from collections.abc import (
@@ -22,7 +23,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _convert, _core, _views
 from ._hash import Hash, KeyKind, Only, ValueKind, split
-from ._held import atomic, attributes, deep_twin, set_attributes, twin
+from ._held import Merging, atomic, attributes, deep_twin, set_attributes, twin
 from ._results import HashTableMemory
 from ._sortedset import known
 
@@ -63,11 +64,12 @@ def _column(values: Any, kind: str) -> Any:
     return array
 
 
-class Record(_core.Record[F, V], MutableMapping[F, V]):
+class Record(Merging, _core.Record[F, V], MutableMapping[F, V]):
     """Field -> value: a live view of one record of a HashTable, as `table[key]` gives it.
 
     It is a MutableMapping with the methods of a Hash. Whatever is done with it happens in the
-    table; once the record is gone there, KeyError, until one of its key is put there again.
+    table; once the record is gone there, KeyError, until one of its key is put there again. Copies
+    and pickles of it are Hashes.
     A field is found in O(fields), and a call that sets or removes some is O(fields), in one piece.
 
     >>> import goblin
@@ -153,9 +155,15 @@ class Record(_core.Record[F, V], MutableMapping[F, V]):
 
     __copy__ = copy
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return self._maker(), (self.to_dict(),)
+
+    def _maker(self) -> functools.partial[Hash[F, V]]:
+        """Makes a Hash of the kinds that a record has."""
+        return functools.partial(Hash, key=self._table.field_dtype, value=self._table.value_dtype)
+
     def _hash(self, data: Row[F, V] | None = None) -> Hash[F, V]:
-        kinds: dict[str, Any] = {"key": self._table.field_dtype, "value": self._table.value_dtype}
-        return Hash(data, **kinds)
+        return self._maker()(data)
 
     # Arithmetic and what else a Hash knows, it does: with one field, or with all of them.
 
@@ -332,7 +340,7 @@ class Record(_core.Record[F, V], MutableMapping[F, V]):
         return self.copy().scan(match)
 
 
-class HashTable(_core.HashTable[K, F, V], MutableMapping[K, Record[F, V]]):
+class HashTable(Merging, _core.HashTable[K, F, V], MutableMapping[K, Record[F, V]]):
     """Record key -> record, a mapping of fields to values; all in a fraction of a dict of dicts.
 
     `data` is a mapping of mappings, pairs of a key and a record, or another HashTable; a record may

@@ -1,14 +1,15 @@
-"""What objects that a thread can hold have in common: methods in one piece, and copies."""
+"""What objects that a thread can hold have in common: methods in one piece, copies, merging."""
 
 from __future__ import annotations
 
 import copy
 import functools
-from collections.abc import Callable, Iterable
-from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, Self, TypeVar
 
 P = ParamSpec("P")
 R = TypeVar("R")
+C_co = TypeVar("C_co", covariant=True)
 
 
 class Held(Protocol):
@@ -65,3 +66,39 @@ def deep_twin(one: S, memo: dict[int, Any]) -> S:
     other = memo[id(one)] = twin(one)
     set_attributes(other, copy.deepcopy(attributes(one), memo))
     return other
+
+
+class Copied(Protocol[C_co]):
+    """What has a copy; that of a Record is a Hash."""
+
+    def copy(self) -> C_co: ...
+
+
+class Merging:
+    """The operators `|` and `|=` of dict."""
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:
+
+        def copy(self) -> Any: ...
+
+    def __or__(self: Copied[C_co], other: Mapping[Any, Any]) -> C_co:
+        if not isinstance(other, Mapping):
+            return NotImplemented
+        merged: Any = self.copy()
+        merged.update(other)
+        return merged  # type: ignore[no-any-return]
+
+    def __ror__(self: Copied[C_co], other: Mapping[Any, Any]) -> C_co:
+        if not isinstance(other, Mapping):
+            return NotImplemented
+        own: Any = self.copy()
+        merged = own.copy()
+        merged.update(other)
+        merged.update(own)
+        return merged  # type: ignore[no-any-return]
+
+    def __ior__(self, other: Mapping[Any, Any] | Iterable[tuple[Any, Any]]) -> Self:
+        self.update(other)  # type: ignore[attr-defined]
+        return self

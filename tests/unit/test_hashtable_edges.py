@@ -420,6 +420,31 @@ def test_copies(make: Any) -> None:
         assert_memory(each)
 
 
+@pytest.mark.parametrize(
+    "make", [copy.copy, copy.deepcopy, *(
+        lambda r, n=n: pickle.loads(pickle.dumps(r, n)) for n in (0, 2, pickle.HIGHEST_PROTOCOL)
+    )]
+)  # fmt: skip
+def test_copies_of_a_record_are_hashes(make: Any) -> None:
+    table = HashTable({b"ann": {b"elo": 1500}}, key="bytes", field="bytes", value="int64")
+    twin = make(table[b"ann"])
+    assert type(twin) is Hash
+    assert (twin.key_dtype, twin.value_dtype) == ("bytes", "int64")
+    twin[b"elo"] += 1
+    assert table[b"ann"][b"elo"] == 1500
+    assert twin == {b"elo": 1501}
+    record = table.get(b"ann")
+    del table[b"ann"]
+    with pytest.raises(KeyError):
+        make(record)
+
+
+def test_a_record_in_a_structure_is_copied_once() -> None:
+    record = ladder()["ann"]
+    first, second = copy.deepcopy([record, record])
+    assert first is second
+
+
 GONE: dict[str, Any] = {
     "len": len, "list": list, "repr": repr, "to_dict": lambda r: r.to_dict(),
     "copy": lambda r: r.copy(), "get": lambda r: r.get("elo"), "in": lambda r: "elo" in r,
