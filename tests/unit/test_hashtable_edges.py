@@ -487,6 +487,32 @@ def shared(records: int, fields: int) -> HashTable[str, str, str]:
     return HashTable.from_arrays(np.char.mod("record:%07d", np.arange(records)), columns)
 
 
+@pytest.mark.parametrize("kept", [0, 700, 1999])
+def test_shapes_that_go_leave_no_room_behind(kept: int) -> None:
+    table = HashTable({f"k{i}": {f"f{i}": "1", f"g{i}": "2"} for i in range(2000)})
+    for i in range(2000):
+        if i != kept:
+            del table[f"k{i}"]
+    assert table == {f"k{kept}": {f"f{kept}": "1", f"g{kept}": "2"}}
+    assert table.memory().total < 5000
+    table.optimize()
+    assert table.memory().total < 700
+    assert table == {f"k{kept}": {f"f{kept}": "1", f"g{kept}": "2"}}
+    table._validate()
+
+
+def test_iterators_live_on_where_shapes_get_other_numbers() -> None:
+    table = HashTable({f"k{i}": {f"f{i}": "1"} for i in range(200)})
+    for i in range(0, 200, 3):
+        del table[f"k{i}"]
+    expected, running = list(table), iter(table)
+    fields = iter(table["k1"])
+    before = [next(running) for _ in range(50)]
+    table.optimize()
+    assert before + list(running) == expected == list(table)
+    assert list(fields) == ["f1"]
+
+
 def test_bytes_of_a_record() -> None:
     table = shared(20_000, 32)
     assert table.memory().per_record < 620
