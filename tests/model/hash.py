@@ -157,8 +157,8 @@ class ModelHash:
     def _steps(self, by: Any, count: int) -> list[int | float]:
         """`count` increments; one stands for all."""
         many = isinstance(by, Iterable)
-        steps = numbers_in(by) if many else [by] * count
-        steps = [step_of(step, self.value_dtype) for step in steps]
+        steps = [step_of(step, self.value_dtype) for step in (numbers_in(by) if many else [by])]
+        steps = steps if many else steps * count
         if len(steps) != count:
             raise ValueError("keys and increments differ in length")
         return steps
