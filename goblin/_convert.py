@@ -224,6 +224,11 @@ def numbers(values: Any, kind: str | None = None) -> NDArray[Any] | tuple[Any, .
     raise TypeError(f"{kind or 'numbers'} can't come from an array of {array.dtype}")
 
 
+def steps(by: Any, kind: str) -> Any:
+    """What increments of values of a kind add: one number, or each its own."""
+    return numbers(by, kind if kind == "float64" else None) if isinstance(by, Iterable) else by
+
+
 def pairs(data: Any, kind: str, score_dtype: str) -> tuple[Members, Scores]:
     """A mapping, or an iterable of (member, score)."""
     try:

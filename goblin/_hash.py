@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _convert, _core, _glob, _views
-from ._held import atomic, deep_twin, twin
+from ._held import Merging, atomic, attributes, deep_twin, set_attributes, twin
 from ._results import HashMemory
 from ._sortedset import known
 
@@ -27,10 +27,9 @@ Only = Literal["any", "new", "existing"]
 _KEYS = ("str", "bytes")
 _VALUES = ("str", "bytes", "int64", "float64")
 _ONLY = ("any", "new", "existing")
-_ABSENT = object()
 
 
-class Hash(_core.Hash[K, V]):
+class Hash(Merging, _core.Hash[K, V]):
     """Key -> value in one compact block while it is small, and in a table when it is large.
 
     `data` is a mapping, an iterable of (key, value), or another Hash. `key` is "str" or "bytes",
@@ -119,7 +118,9 @@ class Hash(_core.Hash[K, V]):
         self._set_many(*self._rows((*keys, *fields), (*values, *fields.values())), "any")
 
     def _split(self) -> tuple[tuple[K, ...], tuple[V, ...]]:
-        return tuple(self), tuple(self.values())
+        # Both begin before either is read: what changes the hash in between ends them.
+        keys, values = self._iterate("keys"), self._iterate("values")
+        return tuple(keys), tuple(values)
 
     def _rows(self, keys: Any, values: Any) -> tuple[_core.Names, Any]:
         names = _convert.names(keys, self.key_dtype)
@@ -130,13 +131,8 @@ class Hash(_core.Hash[K, V]):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Mapping):
             return NotImplemented
-        items = other.to_dict() if isinstance(other, Hash | _core.Record) else other
-        return self._atomically(self._equals, items)
-
-    def _equals(self, other: Mapping[Any, Any]) -> bool:
-        return len(self) == len(other) and all(
-            self.get(key, _ABSENT) == value for key, value in other.items()
-        )
+        items = other.to_dict() if isinstance(other, Hash | _core.Record) else dict(other.items())
+        return self.to_dict() == items
 
     def __repr__(self) -> str:
         n = len(self)
@@ -160,15 +156,14 @@ class Hash(_core.Hash[K, V]):
     @atomic
     def __reduce__(self) -> tuple[Any, ...]:
         options = (self.key_dtype, self.value_dtype, self._max_compact, self._encoding)
-        state = (options, *self._split(), getattr(self, "__dict__", {}))
+        state = (options, *self._split(), attributes(self))
         return copyreg.__newobj__, (type(self),), state  # type: ignore[attr-defined]
 
     def __setstate__(self, state: tuple[Any, ...]) -> None:
-        options, keys, values, attributes = state
+        options, keys, values, besides = state
         self._configure(*options)
         self._set_many(*self._rows(keys, values), "any")
-        if attributes:
-            self.__dict__.update(attributes)
+        set_attributes(self, besides)
 
     # ---- many keys
 
@@ -229,7 +224,7 @@ class Hash(_core.Hash[K, V]):
         (11, 1)
         """
         names = _convert.names(keys, self.key_dtype)
-        self._increment_many(names, _convert.numbers(by) if isinstance(by, Iterable) else by)
+        self._increment_many(names, _convert.steps(by, self.value_dtype))
 
     # ---- the whole
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copyreg
+import functools
 import math
 import sys
 from collections.abc import (
@@ -22,7 +23,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _convert, _core, _views
 from ._hash import Hash, KeyKind, Only, ValueKind, split
-from ._held import atomic, deep_twin, twin
+from ._held import Merging, atomic, attributes, deep_twin, set_attributes, twin
 from ._results import HashTableMemory
 from ._sortedset import known
 
@@ -46,6 +47,10 @@ def _snapshot(data: Any) -> Any:
     return data.to_dict() if isinstance(data, Record | HashTable) else data
 
 
+def _as_dict(data: Any) -> Any:
+    return dict(data.items()) if isinstance(data, Mapping) else data
+
+
 def _column(values: Any, kind: str) -> Any:
     """Values of one kind as Names, or an array of int64 or float64."""
     if kind in _TEXTS:
@@ -59,11 +64,12 @@ def _column(values: Any, kind: str) -> Any:
     return array
 
 
-class Record(_core.Record[F, V], MutableMapping[F, V]):
+class Record(Merging, _core.Record[F, V], MutableMapping[F, V]):
     """Field -> value: a live view of one record of a HashTable, as `table[key]` gives it.
 
     It is a MutableMapping with the methods of a Hash. Whatever is done with it happens in the
-    table; once the record is gone there, KeyError, until one of its key is put there again.
+    table; once the record is gone there, KeyError, until one of its key is put there again. Copies
+    and pickles of it are Hashes.
     A field is found in O(fields), and a call that sets or removes some is O(fields), in one piece.
 
     >>> import goblin
@@ -103,7 +109,8 @@ class Record(_core.Record[F, V], MutableMapping[F, V]):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Mapping):
             return NotImplemented
-        return self.to_dict() == dict(_snapshot(other).items())
+        equal: bool = self.to_dict() == _as_dict(_snapshot(other))
+        return equal
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -148,9 +155,15 @@ class Record(_core.Record[F, V], MutableMapping[F, V]):
 
     __copy__ = copy
 
-    def _hash(self, data: Mapping[F, V] | None = None) -> Hash[F, V]:
-        kinds: dict[str, Any] = {"key": self._table.field_dtype, "value": self._table.value_dtype}
-        return Hash(data, **kinds)
+    def __reduce__(self) -> tuple[Any, ...]:
+        return self._maker(), (self.to_dict(),)
+
+    def _maker(self) -> functools.partial[Hash[F, V]]:
+        """Makes a Hash of the kinds that a record has."""
+        return functools.partial(Hash, key=self._table.field_dtype, value=self._table.value_dtype)
+
+    def _hash(self, data: Row[F, V] | None = None) -> Hash[F, V]:
+        return self._maker()(data)
 
     # Arithmetic and what else a Hash knows, it does: with one field, or with all of them.
 
@@ -172,6 +185,14 @@ class Record(_core.Record[F, V], MutableMapping[F, V]):
     def _names(self, keys: Any) -> Any:
         """Fields, read before the table is held: that runs code which may wait or change it."""
         return _convert.names(keys, self._table.field_dtype)
+
+    def _step(self, by: Any) -> float:
+        """The same of what is added: it is what an absent value becomes."""
+        if type(by) is int or type(by) is float:
+            return by
+        none: Hash[str, Any] = Hash(value=self._table.value_dtype)
+        step: float = none.increment("", by)
+        return step
 
     def _change(self, change: Callable[[Hash[F, V]], R]) -> R:
         """The record is replaced with a changed copy: all or nothing."""
@@ -215,7 +236,8 @@ class Record(_core.Record[F, V], MutableMapping[F, V]):
         >>> ann.setdefault("elo", "0"), ann.setdefault("won", "0")
         ('1500', '0')
         """
-        return self._change_one(key, lambda record: record.setdefault(key, default))
+        ((field, value),) = self._hash([(key, default)]).items()
+        return self._change_one(field, lambda record: record.setdefault(field, value))
 
     def update(  # type: ignore[override]
         self, data: Mapping[F, V] | Iterable[tuple[F, V]] = (), /, **fields: V
@@ -279,7 +301,8 @@ class Record(_core.Record[F, V], MutableMapping[F, V]):
         >>> goblin.HashTable({"ann": {"elo": "1500"}})["ann"].increment("elo", 16)
         1516
         """
-        return self._change_one(key, lambda record: record.increment(key, by))
+        step = self._step(by)
+        return self._change_one(key, lambda record: record.increment(key, step))
 
     def increment_many(self, keys: Any, by: Any = 1) -> None:
         """Add to the values of many fields, as Hash.increment_many does. O(fields + keys).
@@ -291,7 +314,11 @@ class Record(_core.Record[F, V], MutableMapping[F, V]):
         {'elo': 1516, 'won': 2}
         """
         names = self._names(keys)
-        steps = _convert.numbers(by) if isinstance(by, Iterable) else by
+        steps = _convert.steps(by, self._table.value_dtype)
+        if isinstance(steps, tuple):
+            steps = [self._step(step) for step in steps]
+        elif not isinstance(steps, np.ndarray):
+            steps = self._step(steps)
         self._change(lambda record: record.increment_many(names, steps))
 
     def sample(self, n: int) -> list[tuple[F, V]]:
@@ -313,7 +340,7 @@ class Record(_core.Record[F, V], MutableMapping[F, V]):
         return self.copy().scan(match)
 
 
-class HashTable(_core.HashTable[K, F, V], MutableMapping[K, Record[F, V]]):
+class HashTable(Merging, _core.HashTable[K, F, V], MutableMapping[K, Record[F, V]]):
     """Record key -> record, a mapping of fields to values; all in a fraction of a dict of dicts.
 
     `data` is a mapping of mappings, pairs of a key and a record, or another HashTable; a record may
@@ -440,14 +467,8 @@ class HashTable(_core.HashTable[K, F, V], MutableMapping[K, Record[F, V]]):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Mapping):
             return NotImplemented
-        records = {key: _snapshot(record) for key, record in _snapshot(other).items()}
-        equal: bool = self._atomically(self._equals, records)
-        return equal
-
-    def _equals(self, other: Mapping[Any, Any]) -> bool:
-        return len(self) == len(other) and all(
-            key in other and record == other[key] for key, record in self.items()
-        )
+        records = {key: _as_dict(_snapshot(record)) for key, record in _snapshot(other).items()}
+        return self.to_dict() == records
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -537,15 +558,15 @@ class HashTable(_core.HashTable[K, F, V], MutableMapping[K, Record[F, V]]):
         >>> goblin.HashTable().setdefault("ann", {"elo": "1500"}).to_dict()
         {'elo': '1500'}
         """
-        if key in self:
-            return self[key]
-        row = tuple(zip(*split(_snapshot(default)), strict=True))
-        record: Record[F, V] = self._atomically(self._setdefault, key, row)
+        record = self.get(key)
+        if record is None:
+            columns = self._columns(((key, default),))
+            record = self._atomically(self._setdefault, key, columns)
         return record
 
-    def _setdefault(self, key: K, default: Row[F, V]) -> Record[F, V]:
+    def _setdefault(self, key: K, columns: tuple[Any, ...]) -> Record[F, V]:
         if key not in self:
-            self[key] = default
+            self._update(*columns)
         return self[key]
 
     def update(  # type: ignore[override]
@@ -562,6 +583,10 @@ class HashTable(_core.HashTable[K, F, V], MutableMapping[K, Record[F, V]]):
         >>> table.to_dict()
         {'ann': {'won': '1'}, 'bob': {}}
         """
+        self._update(*self._columns(data))
+
+    def _columns(self, data: Any) -> tuple[_core.Names, NDArray[np.int64], _core.Names, Any]:
+        """Records as keys, how many fields each has, and all their fields and values."""
         keys, records = split(_snapshot(data))
         fields: list[Any] = []
         values: list[Any] = []
@@ -572,7 +597,7 @@ class HashTable(_core.HashTable[K, F, V], MutableMapping[K, Record[F, V]]):
             fields += of_record[0]
             values += of_record[1]
         ids, names = _convert.names(keys, self.key_dtype), _convert.names(fields, self.field_dtype)
-        self._update(ids, counts, names, _column(values, self.value_dtype))
+        return ids, counts, names, _column(values, self.value_dtype)
 
     # ---- copies
 
@@ -594,14 +619,13 @@ class HashTable(_core.HashTable[K, F, V], MutableMapping[K, Record[F, V]]):
     @atomic
     def __reduce__(self) -> tuple[Any, ...]:
         kinds = (self.key_dtype, self.field_dtype, self.value_dtype)
-        state = (kinds, self.to_dict(), getattr(self, "__dict__", {}))
+        state = (kinds, self.to_dict(), attributes(self))
         return copyreg.__newobj__, (type(self),), state  # type: ignore[attr-defined]
 
     def __setstate__(self, state: tuple[Any, ...]) -> None:
-        kinds, records, attributes = state
+        kinds, records, besides = state
         HashTable.update(self._of_kinds(*kinds), records)
-        if attributes:
-            self.__dict__.update(attributes)
+        set_attributes(self, besides)
 
     # ---- the whole
 

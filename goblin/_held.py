@@ -1,14 +1,15 @@
-"""What objects that a thread can hold have in common: methods in one piece, and copies."""
+"""What objects that a thread can hold have in common: methods in one piece, copies, merging."""
 
 from __future__ import annotations
 
 import copy
 import functools
-from collections.abc import Callable, Iterable
-from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, Self, TypeVar
 
 P = ParamSpec("P")
 R = TypeVar("R")
+C_co = TypeVar("C_co", covariant=True)
 
 
 class Held(Protocol):
@@ -39,18 +40,65 @@ def together(objects: Iterable[Held], function: Callable[[], R]) -> R:
     return function()
 
 
+def attributes(one: object) -> Any:
+    """What an object of a subclass has besides, in its __dict__ and its slots."""
+    return object.__getstate__(one)
+
+
+def set_attributes(one: object, state: Any) -> None:
+    of_dict, of_slots = state if isinstance(state, tuple) else (state, None)
+    if of_dict:
+        one.__dict__.update(of_dict)
+    for name, value in (of_slots or {}).items():
+        setattr(one, name, value)
+
+
 def twin(one: S) -> S:
     """A copy with, of a subclass, its attributes."""
     other = type(one).__new__(type(one))
     other._assign(one)
-    if hasattr(one, "__dict__"):
-        other.__dict__.update(one.__dict__)
+    set_attributes(other, attributes(one))
     return other
 
 
 def deep_twin(one: S, memo: dict[int, Any]) -> S:
     """A copy with copies of the attributes."""
     other = memo[id(one)] = twin(one)
-    if hasattr(one, "__dict__"):
-        other.__dict__.update(copy.deepcopy(one.__dict__, memo))
+    set_attributes(other, copy.deepcopy(attributes(one), memo))
     return other
+
+
+class Copied(Protocol[C_co]):
+    """What has a copy; that of a Record is a Hash."""
+
+    def copy(self) -> C_co: ...
+
+
+class Merging:
+    """The operators `|` and `|=` of dict."""
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:
+
+        def copy(self) -> Any: ...
+
+    def __or__(self: Copied[C_co], other: Mapping[Any, Any]) -> C_co:
+        if not isinstance(other, Mapping):
+            return NotImplemented
+        merged: Any = self.copy()
+        merged.update(other)
+        return merged  # type: ignore[no-any-return]
+
+    def __ror__(self: Copied[C_co], other: Mapping[Any, Any]) -> C_co:
+        if not isinstance(other, Mapping):
+            return NotImplemented
+        own: Any = self.copy()
+        merged = own.copy()
+        merged.update(other)
+        merged.update(own)
+        return merged  # type: ignore[no-any-return]
+
+    def __ior__(self, other: Mapping[Any, Any] | Iterable[tuple[Any, Any]]) -> Self:
+        self.update(other)  # type: ignore[attr-defined]
+        return self

@@ -53,10 +53,10 @@ void gob_intern_free(gob_intern *t, gob_alloc *a)
 
 /* Room */
 
-static gob_status resize_table(gob_intern *t, gob_alloc *a, size_t count, bool tight)
+static gob_status resize_table(gob_intern *t, gob_alloc *a, size_t count)
 {
     gob_table fresh;
-    GOB_TRY(gob_table_resized(&t->table, a, count, tight, &fresh));
+    GOB_TRY(gob_table_resized(&t->table, a, count, false, &fresh));
     for (uint32_t i = 0; i < t->count; i++) {
         if (t->items[i].uses != 0) {
             gob_table_insert_hashed(&fresh, hash_of(t, gob_intern_at(t, i)), (int64_t)i, 0.0);
@@ -88,7 +88,7 @@ static gob_status reserve(gob_intern *t, gob_alloc *a)
         }
         GOB_TRY(resize_items(t, a, room));
     }
-    return gob_table_has_room(&t->table, 1) ? GOB_OK : resize_table(t, a, t->table.live + 1, false);
+    return gob_table_has_room(&t->table, 1) ? GOB_OK : resize_table(t, a, t->table.live + 1);
 }
 
 /* Holding and dropping */
@@ -179,7 +179,7 @@ static gob_status copy_items(gob_intern *dst, gob_alloc *a, const gob_intern *sr
         dst->items[dst->count] = item;
     }
     dst->free = src->free;
-    return resize_table(dst, a, src->table.live, false);
+    return resize_table(dst, a, src->table.live);
 }
 
 gob_status gob_intern_copy(gob_intern *dst, gob_alloc *a, const gob_intern *src)
@@ -191,24 +191,64 @@ gob_status gob_intern_copy(gob_intern *dst, gob_alloc *a, const gob_intern *src)
     return status;
 }
 
-/* Numbers can't change, so only free ones at the end give their room back. */
-gob_status gob_intern_optimize(gob_intern *t, gob_alloc *a)
+gob_status gob_intern_pack(const gob_intern *t, gob_alloc *a, gob_packing *p)
 {
+    *p = (gob_packing){0};
+    gob_table_init(&p->table, 4, 0, t->table.seed);
     if (t->count == 0) {
         return GOB_OK;
     }
-    GOB_TRY(resize_table(t, a, t->table.live, true));
-    while (t->items[t->count - 1].uses == 0) {
-        t->count--;
+    p->items = gob_malloc(a, t->table.live * sizeof *p->items);
+    p->numbers = p->items == NULL ? NULL : gob_malloc(a, t->count * sizeof *p->numbers);
+    gob_status status = GOB_NOMEM;
+    if (p->numbers != NULL) {
+        status = gob_table_resized(&t->table, a, t->table.live, true, &p->table);
     }
-    t->free = 0;
-    for (uint32_t i = t->count; i-- > 0;) {
-        if (t->items[i].uses == 0) {
-            t->items[i].len = t->free;
-            t->free = i + 1;
+    if (status != GOB_OK) {
+        gob_intern_leave(t, a, p);
+        return status;
+    }
+    uint32_t number = 0;
+    for (uint32_t i = 0; i < t->count; i++) {
+        if (t->items[i].uses != 0) {
+            p->items[number] = t->items[i];
+            p->numbers[i] = number++;
         }
     }
-    return t->room == t->count ? GOB_OK : resize_items(t, a, t->count);
+    return GOB_OK;
+}
+
+static void free_numbers(const gob_intern *t, gob_alloc *a, gob_packing *p)
+{
+    if (p->numbers != NULL) {
+        gob_free(a, p->numbers, t->count * sizeof *p->numbers);
+    }
+}
+
+void gob_intern_take(gob_intern *t, gob_alloc *a, gob_packing *p)
+{
+    uint32_t count = (uint32_t)t->table.live;
+    free_numbers(t, a, p);
+    gob_free(a, t->items, t->room * sizeof *t->items);
+    gob_table_free(&t->table, a);
+    *t = (gob_intern){.table = p->table, .items = p->items, .count = count, .room = count};
+    for (uint32_t i = 0; i < count; i++) {
+        gob_table_insert_hashed(&t->table, hash_of(t, gob_intern_at(t, i)), (int64_t)i, 0.0);
+    }
+}
+
+void gob_intern_leave(const gob_intern *t, gob_alloc *a, gob_packing *p)
+{
+    free_numbers(t, a, p);
+    if (p->items != NULL) {
+        gob_free(a, p->items, t->table.live * sizeof *p->items);
+    }
+    gob_table_free(&p->table, a);
+}
+
+size_t gob_intern_waste(const gob_intern *t)
+{
+    return (t->count - t->table.live) * sizeof *t->items;
 }
 
 size_t gob_intern_bytes(const gob_intern *t)

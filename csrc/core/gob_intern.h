@@ -40,8 +40,22 @@ gob_status gob_intern_hold(gob_intern *t, gob_alloc *a, gob_name name, uint32_t 
 /* One use less; whether that was the last one, with which the string goes. */
 bool gob_intern_drop(gob_intern *t, gob_alloc *a, uint32_t number);
 
-/* Room for no more. */
-gob_status gob_intern_optimize(gob_intern *t, gob_alloc *a);
+/* The same strings with numbers from 0 on, in the same order, and room for no more. */
+typedef struct gob_packing {
+    gob_interned *items;
+    gob_table table;   /* still empty */
+    uint32_t *numbers; /* the new number of each old one */
+} gob_packing;
+
+/* Makes one, which goes by take or leave; meanwhile nothing is held or dropped. */
+gob_status gob_intern_pack(const gob_intern *t, gob_alloc *a, gob_packing *p);
+
+/* Takes it over. The strings in it may have been changed, as long as they all differ. */
+void gob_intern_take(gob_intern *t, gob_alloc *a, gob_packing *p);
+void gob_intern_leave(const gob_intern *t, gob_alloc *a, gob_packing *p);
+
+/* Bytes that stand idle for numbers that are free. */
+size_t gob_intern_waste(const gob_intern *t);
 
 size_t gob_intern_bytes(const gob_intern *t);
 

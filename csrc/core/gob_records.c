@@ -296,13 +296,91 @@ static gob_status write_row(target *t, const gob_cell *cells, size_t n, bool rep
     return status;
 }
 
+/* Packing: shapes get numbers without gaps, by which the rows name them */
+
+typedef struct renumbered {
+    const gob_fields *rows;
+    const uint32_t *numbers; /* new ones of the shapes, none of them larger */
+    uint8_t *room;           /* for the longest record */
+} renumbered;
+
+static const uint8_t *next_renumbered(const void *source, size_t *at, size_t *bytes)
+{
+    const renumbered *c = source;
+    const uint8_t *record = gob_fields_next(c->rows, at, bytes);
+    if (record == NULL) {
+        return NULL;
+    }
+    size_t shape;
+    const uint8_t *row = gob_record_read(record, *bytes).value.at;
+    const uint8_t *codes = gob_length_read(row, &shape);
+    size_t head = (size_t)(row - record);
+    size_t tail = *bytes - (size_t)(codes - record);
+    memcpy(c->room, record, head);
+    uint8_t *to = gob_length_write(c->room + head, c->numbers[shape]);
+    memcpy(to, codes, tail);
+    *bytes = (size_t)(to - c->room) + tail;
+    return c->room;
+}
+
+static size_t longest_record(const gob_fields *rows)
+{
+    size_t longest = 0;
+    size_t bytes;
+    for (size_t at = 0; gob_fields_next(rows, &at, &bytes) != NULL;) {
+        longest = bytes > longest ? bytes : longest;
+    }
+    return longest;
+}
+
+/* The rows with other numbers of their shapes, with room for no more. */
+static gob_status renumber_rows(gob_records *r, const uint32_t *numbers, gob_fields *fresh)
+{
+    gob_records_stage(r, fresh);
+    size_t longest = longest_record(&r->rows);
+    if (longest == 0) {
+        return GOB_OK;
+    }
+    renumbered source = {&r->rows, numbers, gob_malloc(&r->alloc, longest)};
+    if (source.room == NULL) {
+        return GOB_NOMEM;
+    }
+    gob_status status = gob_fields_build(fresh, &r->alloc, next_renumbered, &source);
+    gob_free(&r->alloc, source.room, longest);
+    return status;
+}
+
+gob_status gob_records_optimize(gob_records *r)
+{
+    gob_shapes_packing packing;
+    gob_fields fresh;
+    GOB_TRY(gob_shapes_pack(&r->shapes, &r->alloc, &packing));
+    gob_status status = renumber_rows(r, packing.shapes.numbers, &fresh);
+    if (status != GOB_OK) {
+        gob_shapes_leave(&r->shapes, &r->alloc, &packing);
+        return status;
+    }
+    gob_shapes_take(&r->shapes, &r->alloc, &packing);
+    gob_fields_free(&r->rows, &r->alloc);
+    r->rows = fresh;
+    r->epoch++;
+    return GOB_OK;
+}
+
+/* Measured by the rows, as these are written anew. */
+static bool is_wasteful(const gob_records *r)
+{
+    return gob_fields_wasteful(&r->rows) ||
+           gob_shapes_waste(&r->shapes) > r->rows.arena.used / 2 + 1024;
+}
+
 /* The end of each change; a failure to shrink is none. */
 static void shrink(gob_records *r)
 {
     if (gob_records_count(r) == 0) {
         gob_fields_free(&r->rows, &r->alloc);
-    } else if (gob_fields_wasteful(&r->rows)) {
-        (void)gob_fields_optimize(&r->rows, &r->alloc);
+    } else if (is_wasteful(r)) {
+        (void)gob_records_optimize(r);
     }
     check(r);
 }
@@ -447,13 +525,6 @@ gob_status gob_records_copy(gob_records *dst, const gob_records *src)
         gob_records_clear(dst);
     }
     return status;
-}
-
-gob_status gob_records_optimize(gob_records *r)
-{
-    r->epoch++;
-    GOB_TRY(gob_fields_optimize(&r->rows, &r->alloc));
-    return gob_shapes_optimize(&r->shapes, &r->alloc);
 }
 
 gob_records_memory gob_records_bytes(const gob_records *r)

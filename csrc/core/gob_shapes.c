@@ -69,10 +69,38 @@ size_t gob_shape_place(gob_shape shape, uint32_t field)
     return from < shape.count && shape.fields[from] == field ? from : GOB_NO_PLACE;
 }
 
-gob_status gob_shapes_optimize(gob_shapes *s, gob_alloc *a)
+gob_status gob_shapes_pack(const gob_shapes *s, gob_alloc *a, gob_shapes_packing *p)
 {
-    GOB_TRY(gob_intern_optimize(&s->names, a));
-    return gob_intern_optimize(&s->shapes, a);
+    GOB_TRY(gob_intern_pack(&s->names, a, &p->names));
+    gob_status status = gob_intern_pack(&s->shapes, a, &p->shapes);
+    if (status != GOB_OK) {
+        gob_intern_leave(&s->names, a, &p->names);
+    }
+    return status;
+}
+
+void gob_shapes_take(gob_shapes *s, gob_alloc *a, gob_shapes_packing *p)
+{
+    for (size_t i = 0; i < gob_intern_count(&s->shapes); i++) {
+        const gob_interned *shape = &p->shapes.items[i];
+        uint32_t *fields = (uint32_t *)(void *)shape->bytes;
+        for (size_t k = 0; k < shape->len / sizeof *fields; k++) {
+            fields[k] = p->names.numbers[fields[k]];
+        }
+    }
+    gob_intern_take(&s->names, a, &p->names);
+    gob_intern_take(&s->shapes, a, &p->shapes);
+}
+
+void gob_shapes_leave(const gob_shapes *s, gob_alloc *a, gob_shapes_packing *p)
+{
+    gob_intern_leave(&s->names, a, &p->names);
+    gob_intern_leave(&s->shapes, a, &p->shapes);
+}
+
+size_t gob_shapes_waste(const gob_shapes *s)
+{
+    return gob_intern_waste(&s->names) + gob_intern_waste(&s->shapes);
 }
 
 size_t gob_shapes_bytes(const gob_shapes *s)

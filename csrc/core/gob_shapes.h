@@ -37,7 +37,16 @@ gob_shape gob_shapes_at(const gob_shapes *s, uint32_t number);
 /* Where a field is, or GOB_NO_PLACE. O(log fields). */
 size_t gob_shape_place(gob_shape shape, uint32_t field);
 
-gob_status gob_shapes_optimize(gob_shapes *s, gob_alloc *a);
+/* As of gob_intern. The order of the fields stays, and so that of the places. */
+typedef struct gob_shapes_packing {
+    gob_packing names;
+    gob_packing shapes;
+} gob_shapes_packing;
+
+gob_status gob_shapes_pack(const gob_shapes *s, gob_alloc *a, gob_shapes_packing *p);
+void gob_shapes_take(gob_shapes *s, gob_alloc *a, gob_shapes_packing *p);
+void gob_shapes_leave(const gob_shapes *s, gob_alloc *a, gob_shapes_packing *p);
+size_t gob_shapes_waste(const gob_shapes *s);
 
 size_t gob_shapes_bytes(const gob_shapes *s);
 

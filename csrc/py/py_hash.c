@@ -99,8 +99,9 @@ PyDoc_STRVAR(
     increment_doc,
     "increment($self, key, by=1)\n--\n\n"
     "Add to a value and return the sum; what is absent counts as 0.\n\n"
-    "An int is added to int64 and to text that is one in its shortest spelling, exactly; a float\n"
-    "to float64 and to text of a finite number, which becomes the shortest that reads back.\n"
+    "An int is added to int64 and to text that is one in its shortest spelling, exactly; any\n"
+    "number to float64; a float to text of a finite number, which becomes the shortest that reads\n"
+    "back.\n"
     "ValueError for other text or numbers that are not finite, OverflowError for a sum out of\n"
     "range, TypeError for what is no number; then nothing has changed. O(1), in the compact form\n"
     "O(n) where the length changes.\n\n"

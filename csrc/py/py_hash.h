@@ -52,8 +52,9 @@ int gob_take_number(gob_kind kind, PyObject *object, gob_value *out);
 /* The same for all kinds. */
 int gob_take_value(gob_kind kind, PyObject *object, gob_value_argument *arg);
 
-/* What an increment adds: GOB_VALUE_INT for what has __index__, else GOB_VALUE_FLOAT. */
-int gob_take_step(PyObject *object, gob_value *step);
+/* What an increment of values of a kind adds: GOB_VALUE_INT for what has __index__, GOB_VALUE_FLOAT
+ * for any other number, and for all of them among floats. */
+int gob_take_step(gob_kind kind, PyObject *object, gob_value *step);
 
 /* A new str, bytes, int or float. */
 PyObject *gob_value_object(gob_kind kind, const gob_value *value);
@@ -71,8 +72,8 @@ typedef struct gob_value_rows {
 /* Names for texts; for numbers an array of their kind, or a tuple. 0, or -1 with an exception. */
 int gob_take_values(gob_kind kind, PyObject *object, gob_value_rows *rows);
 
-/* An array of int64 or float64, a tuple, or one step for all. */
-int gob_take_steps(PyObject *object, size_t count, gob_value_rows *rows);
+/* An array of int64 (not for floats) or float64, a tuple, or one step for all. */
+int gob_take_steps(gob_kind kind, PyObject *object, size_t count, gob_value_rows *rows);
 
 void gob_rows_release(gob_value_rows *rows);
 

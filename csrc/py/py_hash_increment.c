@@ -77,16 +77,15 @@ static gob_status add_to_text(const gob_value *old, double by, sum *out)
 static gob_status add(gob_kind kind, const gob_value *old, const gob_value *by, sum *out)
 {
     if (kind == GOB_FLOATS) {
-        double step = by->kind == GOB_VALUE_INT ? (double)by->integer : by->real;
-        return add_finite(old->kind == GOB_VALUE_NONE ? 0.0 : old->real, step, out);
+        return add_finite(old->kind == GOB_VALUE_NONE ? 0.0 : old->real, by->real, out);
     }
     return by->kind == GOB_VALUE_INT ? add_integers(old, by->integer, out)
                                      : add_to_text(old, by->real, out);
 }
 
-static PyObject *raise(gob_status status, gob_kind kind, const gob_value *by)
+static PyObject *raise(gob_status status, const gob_value *by)
 {
-    bool integers = kind != GOB_FLOATS && by->kind == GOB_VALUE_INT;
+    bool integers = by->kind == GOB_VALUE_INT;
     if (status == GOB_MALFORMED) {
         PyErr_SetString(PyExc_ValueError,
                         integers ? "the value is no integer of 64 bits in its shortest spelling"
@@ -120,7 +119,7 @@ static PyObject *increment(gob_hash_object *self, gob_name name, const gob_value
     (void)gob_hashmap_get(&self->map, name, &old);
     gob_status status = add((gob_kind)self->value, &old, by, &s);
     if (status != GOB_OK) {
-        return raise(status, (gob_kind)self->value, by);
+        return raise(status, by);
     }
     PyObject *result =
         gob_value_object(s.number.kind == GOB_VALUE_INT ? GOB_INTS : GOB_FLOATS, &s.number);
@@ -144,14 +143,14 @@ PyObject *gob_hash_increment(gob_hash_object *self, PyObject *const *args, Py_ss
     gob_kind kind = (gob_kind)self->value;
     gob_name name;
     gob_name_scratch scratch;
-    gob_value by = gob_value_int(1);
+    gob_value by = kind == GOB_FLOATS ? gob_value_float(1.0) : gob_value_int(1);
     if (gob_parse(&signature, args, nargs, kwnames, given) < 0 ||
         gob_name_argument(NULL, given[0], key, &name, &scratch) < 0) {
         return NULL;
     }
     PyObject *result = NULL;
-    if ((given[1] == NULL || gob_take_step(given[1], &by) == 0) && check_step(kind, &by) == 0 &&
-        gob_hash_ready_for(self, key, kind) == 0) {
+    if ((given[1] == NULL || gob_take_step(kind, given[1], &by) == 0) &&
+        check_step(kind, &by) == 0 && gob_hash_ready_for(self, key, kind) == 0) {
         result = increment(self, name, &by);
     }
     gob_name_release(&scratch);
@@ -198,7 +197,7 @@ static int carry_out(call *c, gob_hash_object *self, size_t count)
         status = gob_staging_commit(&c->staging);
     }
     if (result == 0 && status != GOB_OK) {
-        raise(status, (gob_kind)self->value, &c->by.at[c->failed]);
+        raise(status, &c->by.at[c->failed]);
         result = -1;
     }
     return result;
@@ -226,7 +225,7 @@ static PyObject *increment_many(gob_hash_object *self, PyObject *names, PyObject
     gob_kind kind = (gob_kind)self->value;
     call c = {.failed = 0};
     c.names = gob_names_get(names, key, &count);
-    if (c.names == NULL || gob_take_steps(by, count, &c.by) < 0) {
+    if (c.names == NULL || gob_take_steps(kind, by, count, &c.by) < 0) {
         return NULL;
     }
     int result = check_rows(kind, &c.by, count) < 0 || gob_hash_ready_for(self, key, kind) < 0
@@ -236,7 +235,7 @@ static PyObject *increment_many(gob_hash_object *self, PyObject *names, PyObject
     return result < 0 ? NULL : Py_NewRef(Py_None);
 }
 
-/* _increment_many(names, by): by is a tuple, an array of int64 or float64, or one number. */
+/* _increment_many(names, by): by is as of gob_take_steps. */
 PyObject *gob_hash_increment_many(gob_hash_object *self, PyObject *args)
 {
     PyObject *names, *by;

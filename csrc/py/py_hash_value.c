@@ -42,13 +42,14 @@ int gob_take_value(gob_kind kind, PyObject *object, gob_value_argument *arg)
     return 0;
 }
 
-int gob_take_step(PyObject *object, gob_value *step)
+int gob_take_step(gob_kind kind, PyObject *object, gob_value *step)
 {
-    if (PyArray_IsScalar(object, Bool)) {
+    if (PyBool_Check(object) || PyArray_IsScalar(object, Bool)) {
         PyErr_SetString(PyExc_TypeError, "a bool is no number here");
         return -1;
     }
-    return gob_take_number(PyIndex_Check(object) ? GOB_INTS : GOB_FLOATS, object, step);
+    bool integer = kind != GOB_FLOATS && PyIndex_Check(object);
+    return gob_take_number(integer ? GOB_INTS : GOB_FLOATS, object, step);
 }
 
 PyObject *gob_value_object(gob_kind kind, const gob_value *value)
@@ -107,19 +108,16 @@ static int rows_of_names(gob_kind kind, PyObject *names, gob_value_rows *rows)
     return 0;
 }
 
-/* kind: GOB_INTS or GOB_FLOATS, or GOB_STR for steps of both. */
-static int take_item(gob_kind kind, PyObject *object, gob_value *out)
-{
-    return kind == GOB_STR ? gob_take_step(object, out) : gob_take_number(kind, object, out);
-}
-
-static int rows_of_tuple(gob_kind kind, PyObject *items, gob_value_rows *rows)
+static int rows_of_tuple(gob_kind kind, bool steps, PyObject *items, gob_value_rows *rows)
 {
     if (rows_new(rows, (size_t)PyTuple_GET_SIZE(items)) < 0) {
         return -1;
     }
     for (size_t i = 0; i < rows->count; i++) {
-        if (take_item(kind, PyTuple_GET_ITEM(items, (Py_ssize_t)i), &rows->at[i]) < 0) {
+        PyObject *item = PyTuple_GET_ITEM(items, (Py_ssize_t)i);
+        int result = steps ? gob_take_step(kind, item, &rows->at[i])
+                           : gob_take_number(kind, item, &rows->at[i]);
+        if (result < 0) {
             gob_rows_release(rows);
             return -1;
         }
@@ -170,13 +168,15 @@ static int rows_of_array(gob_kind kind, PyArrayObject *array, gob_value_rows *ro
     return 0;
 }
 
-static int rows_of_numbers(gob_kind kind, PyObject *object, gob_value_rows *rows)
+/* Values of a kind, or steps for them, which are floats among floats and else of either kind. */
+static int rows_of_numbers(gob_kind kind, bool steps, PyObject *object, gob_value_rows *rows)
 {
     if (PyTuple_CheckExact(object)) {
-        return rows_of_tuple(kind, object, rows);
+        return rows_of_tuple(kind, steps, object, rows);
     }
     int given = kind_of_array(object);
-    if (given < 0 || (kind != GOB_STR && given != (int)kind)) {
+    bool either = steps && kind != GOB_FLOATS;
+    if (given < 0 || (!either && given != (int)kind)) {
         PyErr_SetString(PyExc_TypeError, "a tuple or an array of int64 or float64 is wanted");
         return -1;
     }
@@ -186,16 +186,16 @@ static int rows_of_numbers(gob_kind kind, PyObject *object, gob_value_rows *rows
 int gob_take_values(gob_kind kind, PyObject *object, gob_value_rows *rows)
 {
     return kind == GOB_STR || kind == GOB_BYTES ? rows_of_names(kind, object, rows)
-                                                : rows_of_numbers(kind, object, rows);
+                                                : rows_of_numbers(kind, false, object, rows);
 }
 
-int gob_take_steps(PyObject *object, size_t count, gob_value_rows *rows)
+int gob_take_steps(gob_kind kind, PyObject *object, size_t count, gob_value_rows *rows)
 {
     gob_value one;
     if (PyTuple_CheckExact(object) || PyArray_Check(object)) {
-        return rows_of_numbers(GOB_STR, object, rows);
+        return rows_of_numbers(kind, true, object, rows);
     }
-    if (gob_take_step(object, &one) < 0 || rows_new(rows, count) < 0) {
+    if (gob_take_step(kind, object, &one) < 0 || rows_new(rows, count) < 0) {
         return -1;
     }
     for (size_t i = 0; i < count; i++) {

@@ -68,13 +68,15 @@ static gob_status copy_work(void *context, size_t from, size_t n)
     return gob_hashmap_copy(&s->map, &s->self->map);
 }
 
-/* _assign(other): self, which nobody else knows yet, becomes a copy of other. */
+/* _assign(other): as that of a SortedSet. */
 PyObject *gob_hash_assign(gob_hash_object *self, PyObject *object)
 {
     gob_hash_object *other = other_hash(self, object);
     if (other == NULL || gob_ready(other) < 0) {
         return NULL;
     }
+    uint8_t key = other->key;
+    uint8_t value = other->value;
     gob_staging twin;
     gob_staging_begin(&twin, other);
     gob_status status = gob_run_whole(other, copy_work, &twin, gob_hashmap_count(&other->map));
@@ -82,8 +84,12 @@ PyObject *gob_hash_assign(gob_hash_object *self, PyObject *object)
     if (status != GOB_OK) {
         return gob_raise(status);
     }
+    if (gob_ready(self) < 0) {
+        gob_hashmap_clear(&twin.map);
+        return NULL;
+    }
     gob_hashmap_clear(&self->map);
-    replace(self, &twin.map, other->key, other->value);
+    replace(self, &twin.map, key, value);
     Py_RETURN_NONE;
 }
 

@@ -17,18 +17,17 @@ typedef struct call {
     gob_name_scratch scratch;
 } call;
 
-/* The row of a record, and its key, which needs gob_name_release after a success. */
+/* The row of a record, and its key, which needs gob_name_release after a success. A table that has
+ * got keys of another kind has no record of this one. */
 static int reach(const record *self, call *c, gob_row *row)
 {
-    if (gob_name_argument(NULL, self->key, (gob_kind)c->kinds.key, &c->key, &c->key_scratch) < 0) {
-        return -1;
-    }
-    int result = gob_table_ready_for(self->table, c->kinds);
-    if (result == 0 && !gob_records_find(&self->table->records, c->key, row)) {
+    int found = gob_find_name(NULL, self->key, (gob_kind)c->kinds.key, &c->key, &c->key_scratch);
+    int result = found < 0 ? -1 : gob_table_ready_for(self->table, c->kinds);
+    if (result == 0 && (!found || !gob_records_find(&self->table->records, c->key, row))) {
         gob_raise_key(self->key);
         result = -1;
     }
-    if (result < 0) {
+    if (result < 0 && found > 0) {
         gob_name_release(&c->key_scratch);
     }
     return result;

@@ -68,23 +68,6 @@ static gob_table_object *other_table(const gob_table_object *self, PyObject *obj
     return (gob_table_object *)object;
 }
 
-/* _assign(other): self, which nobody else knows yet, becomes a copy of other. */
-PyObject *gob_table_assign(gob_table_object *self, PyObject *object)
-{
-    gob_table_object *other = other_table(self, object);
-    if (other == NULL || gob_ready(other) < 0) {
-        return NULL;
-    }
-    gob_records_clear(&self->records);
-    self->kinds = other->kinds;
-    pair p = {&self->records, &other->records};
-    /* Failures that tests ask for are those of the set that is copied. */
-    p.to->alloc.fail_at = p.from->alloc.fail_at;
-    gob_status status = gob_run_whole(other, copy_work, &p, gob_records_count(p.from));
-    p.to->alloc.fail_at = 0;
-    return status == GOB_OK ? Py_NewRef(Py_None) : gob_raise(status);
-}
-
 /* Other records, as one change that iterators notice. */
 static void replace(gob_table_object *self, const gob_records *records, gob_table_kinds kinds)
 {
@@ -92,6 +75,34 @@ static void replace(gob_table_object *self, const gob_records *records, gob_tabl
     self->records = *records;
     self->records.stamp = stamp;
     self->kinds = kinds;
+}
+
+/* _assign(other): as that of a SortedSet. */
+PyObject *gob_table_assign(gob_table_object *self, PyObject *object)
+{
+    uint64_t seed;
+    gob_records twin;
+    gob_table_object *other = other_table(self, object);
+    if (other == NULL || gob_seed(&seed) < 0 || gob_ready(other) < 0) {
+        return NULL;
+    }
+    gob_table_kinds kinds = other->kinds;
+    gob_records_init(&twin, seed);
+    pair p = {&twin, &other->records};
+    /* Failures that tests ask for are those of the table that is copied. */
+    twin.alloc.fail_at = p.from->alloc.fail_at;
+    gob_status status = gob_run_whole(other, copy_work, &p, gob_records_count(p.from));
+    twin.alloc.fail_at = 0;
+    if (status != GOB_OK) {
+        return gob_raise(status);
+    }
+    if (gob_ready(self) < 0) {
+        gob_records_clear(&twin);
+        return NULL;
+    }
+    gob_records_clear(&self->records);
+    replace(self, &twin, kinds);
+    Py_RETURN_NONE;
 }
 
 /* _swap(other): exchanges the contents of two tables. */

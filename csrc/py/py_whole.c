@@ -115,7 +115,20 @@ static gob_status copy_work(void *context, size_t from, size_t n)
     return gob_zset_copy(p->to, p->from);
 }
 
-/* _assign(other): self, which nobody else knows yet, becomes a copy of other. */
+/* Gives a set that is ready another content, and takes that which it has. */
+static void exchange(gob_sortedset *self, gob_zset *z, uint8_t *kind)
+{
+    uint8_t old = self->kind;
+    bool alike = old == *kind && gob_member_bytes(self) == z->index.table.member_bytes;
+    self->relaid = self->relaid || (self->laid && !alike);
+    self->laid = true;
+    gob_zset_swap(&self->z, z);
+    self->kind = *kind;
+    *kind = old;
+}
+
+/* _assign(other): self becomes a copy of other, which it may be itself. The copy is made beside
+ * it, as others may know what the class's __new__ gave. */
 PyObject *gob_whole_assign(gob_sortedset *self, PyObject *object)
 {
     uint64_t seed;
@@ -123,15 +136,22 @@ PyObject *gob_whole_assign(gob_sortedset *self, PyObject *object)
     if (other == NULL || gob_seed(&seed) < 0 || gob_ready(other) < 0) {
         return NULL;
     }
-    gob_zset_clear(&self->z);
-    gob_zset_init(&self->z, gob_zset_layout(&other->z), other->z.merge_exponent, seed);
-    self->kind = other->kind;
-    self->laid = true;
-    pair p = {.to = &self->z, .from = &other->z};
+    uint8_t kind = other->kind;
+    gob_zset twin;
+    gob_zset_init(&twin, gob_zset_layout(&other->z), other->z.merge_exponent, seed);
+    pair p = {.to = &twin, .from = &other->z};
     lend_failure(&p);
     gob_status status = gob_run_whole(other, copy_work, &p, (size_t)gob_zset_count(&other->z));
     return_failure(&p);
-    return status == GOB_OK ? Py_NewRef(Py_None) : gob_raise(status);
+    bool copied = status == GOB_OK && gob_ready(self) == 0;
+    if (copied) {
+        exchange(self, &twin, &kind);
+    }
+    gob_zset_clear(&twin);
+    if (status != GOB_OK) {
+        return gob_raise(status);
+    }
+    return copied ? Py_NewRef(Py_None) : NULL;
 }
 
 /* _swap(other): exchanges the contents of two sets. */
@@ -141,13 +161,7 @@ PyObject *gob_whole_swap(gob_sortedset *self, PyObject *object)
     if (other == NULL || gob_ready(self) < 0 || gob_ready(other) < 0) {
         return NULL;
     }
-    bool alike = self->kind == other->kind && gob_member_bytes(self) == gob_member_bytes(other);
-    self->relaid = self->relaid || (self->laid && !alike);
-    self->laid = true;
-    gob_zset_swap(&self->z, &other->z);
-    uint8_t kind = self->kind;
-    self->kind = other->kind;
-    other->kind = kind;
+    exchange(self, &other->z, &other->kind);
     Py_RETURN_NONE;
 }
 

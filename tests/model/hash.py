@@ -50,10 +50,12 @@ def fits_int64(number: int) -> int:
     return number
 
 
-def step_of(by: Any) -> int | float:
-    """What an increment adds: an int of 64 bits, or a float."""
+def step_of(by: Any, kind: str) -> int | float:
+    """What an increment adds to values of a kind: an int of 64 bits, or a float."""
     if isinstance(by, bool | np.bool_):
         raise TypeError("a bool is no increment")
+    if kind == "float64":
+        return number_of(by)
     return fits_int64(operator.index(by)) if hasattr(type(by), "__index__") else number_of(by)
 
 
@@ -155,7 +157,8 @@ class ModelHash:
     def _steps(self, by: Any, count: int) -> list[int | float]:
         """`count` increments; one stands for all."""
         many = isinstance(by, Iterable)
-        steps = [step_of(step) for step in numbers_in(by)] if many else [step_of(by)] * count
+        steps = [step_of(step, self.value_dtype) for step in (numbers_in(by) if many else [by])]
+        steps = steps if many else steps * count
         if len(steps) != count:
             raise ValueError("keys and increments differ in length")
         return steps
@@ -265,7 +268,7 @@ class ModelHash:
 
     def increment(self, key: Any, by: Any = 1) -> int | float:
         new = dict(self._map)
-        after = self._add(new, self._key(key), step_of(by))
+        after = self._add(new, self._key(key), step_of(by, self.value_dtype))
         self._map = new
         return after
 
@@ -283,7 +286,7 @@ class ModelHash:
             new[key] = fits_int64(new.get(key, 0) + by)
             return new[key]
         if self.value_dtype == "float64":
-            new[key] = float_sum(new.get(key, 0.0), float(by))
+            new[key] = float_sum(new.get(key, 0.0), by)
             return new[key]
         old = new.get(key, "0")
         text = old.decode("latin-1") if isinstance(old, bytes) else old
@@ -337,6 +340,8 @@ class ModelRecord(ModelHash):
 
     @_map.setter
     def _map(self, new: dict[Any, Any]) -> None:
+        if self._place not in self._table._records:
+            raise KeyError(self._place)
         self._table._records[self._place] = new
 
 

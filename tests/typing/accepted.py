@@ -71,6 +71,8 @@ def hashes(h: Hash[str, str], numbers: Hash[bytes, int]) -> None:
     assert_type(h.set_many(["a"], ["1"], only="new"), int)
     assert_type(numbers.pop_many([b"a"]), list[int | None])
     assert_type(numbers.sample(2), list[tuple[bytes, int]])
+    assert_type(h | {"elo": "1500"}, Hash[str, str])
+    assert_type({"elo": "1500"} | h, Hash[str, str])
     assert_type(h.is_compact, bool)
     assert_type(h.memory(), HashMemory)
     for key, value in numbers.items():
@@ -88,6 +90,8 @@ def tables(t: HashTable[str, str, int], row: Record[bytes, float]) -> None:
     assert_type(t.memory(), HashTableMemory)
     assert_type(row.get(b"a"), float | None)
     assert_type(row.copy(), Hash[bytes, float])
+    assert_type(row | {b"elo": 1500.0}, Hash[bytes, float])
+    assert_type(t | {"bob": {"elo": 1400}}, HashTable[str, str, int])
     t["bob"] = {"elo": 1400}
     t["cyd"] = [("elo", 1400)]
     for key, record in t.items():

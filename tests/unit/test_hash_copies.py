@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import gc
 import pickle
 from collections.abc import Callable
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 import pytest
 from model.hash_checks import Kind, in_every_form, of_every_kind
 
-from goblin import Hash
+from goblin import Hash, HashTable, SortedSet
 
 PICKLES = [
     lambda h, protocol=protocol: pickle.loads(pickle.dumps(h, protocol))
@@ -99,3 +100,92 @@ def test_one_hash_becomes_another_of_other_kinds() -> None:
     assert Hash(h, value="float64") == {"a": 1.0, "b": 2.0}
     with pytest.raises(TypeError):
         Hash(h)  # which is one of str
+
+
+class SlottedHash(Hash):
+    __slots__ = ("title", "unset")
+
+
+class SlottedTable(HashTable):
+    __slots__ = ("title", "unset")
+
+
+class SlottedSet(SortedSet):
+    __slots__ = ("title", "unset")
+
+
+class BothHash(SlottedHash):
+    """Slots and a __dict__."""
+
+
+OF_SLOTS = [SlottedHash, SlottedTable, SlottedSet, BothHash]
+
+
+@pytest.mark.parametrize("make", OF_SLOTS)
+def test_slots_are_copied(make: Any) -> None:
+    one = make()
+    one.title = ["May"]
+    assert copy.copy(one).title is one.title
+    deep = copy.deepcopy(one).title
+    assert deep == ["May"]
+    assert deep is not one.title
+    assert not hasattr(copy.copy(one), "unset")
+
+
+@pytest.mark.parametrize("duplicate", PICKLES)
+@pytest.mark.parametrize("make", [SlottedHash, SlottedTable, BothHash])
+def test_slots_are_pickled(make: Any, duplicate: Callable[[Any], Any]) -> None:
+    one = make()
+    one.title = ["May"]
+    if make is BothHash:
+        one.place = "Hanoi"
+        assert duplicate(one).place == "Hanoi"
+    assert duplicate(one).title == ["May"]
+
+
+@pytest.mark.parametrize(
+    ("make", "data"),
+    [(Hash, {"a": "1"}), (HashTable, {"a": {"f": "1"}}), (SortedSet, {5: 1.0})],
+)
+def test_a_class_of_one_object_is_not_emptied_by_its_copy(make: Any, data: Any) -> None:
+    class Only(make):  # type: ignore[misc]
+        def __new__(cls, *data: Any) -> Any:
+            return only
+
+    only: Any = None
+    only = make.__new__(Only)
+    only.update(data)
+    assert copy.copy(only) is only
+    assert only == make(data)
+    only._validate()
+
+
+def test_keys_and_values_are_of_one_moment_whatever_finalisers_do() -> None:
+    """Where a collection starts between the two, its finalisers may remove keys and add others."""
+
+    class Cycle:
+        def __init__(self) -> None:
+            self.me = self
+
+        def __del__(self) -> None:
+            h.pop("5", None)
+            h["new"] = "new"
+
+    thresholds = gc.get_threshold()
+    pairs = {str(i): str(i) for i in range(100)}
+    try:
+        for objects in range(60):
+            h = Hash(pairs)
+            gc.collect()
+            Cycle()
+            gc.set_threshold(gc.get_count()[0] + objects, 1000, 1000)
+            try:
+                keys, values = h.to_numpy()
+            except RuntimeError:  # the hash changed
+                continue
+            finally:
+                gc.set_threshold(*thresholds)
+            assert keys.tolist() == values.tolist()
+    finally:
+        gc.set_threshold(*thresholds)
+        gc.collect()

@@ -238,3 +238,30 @@ def test_each_step_keeps_its_kind() -> None:
 def test_a_step_is_looked_at_even_if_no_key_takes_it(by: Any) -> None:
     with pytest.raises(TypeError):
         Hash().increment_many([], by)
+
+
+@in_every_form
+@pytest.mark.parametrize(
+    "by", [2**63, -(2**63) - 1, 2**64 - 1, 2**200, np.uint64(2**64 - 1), np.int8(3), Decimal(3)]
+)
+def test_floats_are_incremented_by_integers_of_any_size(form: dict[str, Any], by: Any) -> None:
+    for many in (by, [by], np.array([by]), np.array([by], "O")):
+        h = Hash({"f": 0.5}, value="float64", **form)
+        h.increment_many(["f"], many) if np.shape(many) else h.increment("f", many)
+        assert h == {"f": 0.5 + float(by)}
+
+
+@pytest.mark.parametrize(
+    ("by", "error"), [(10**400, OverflowError), (True, TypeError), (np.True_, TypeError)]
+)
+def test_what_is_no_float_to_add(by: Any, error: type[Exception]) -> None:
+    h = Hash({"f": 0.5}, value="float64")
+    for call in (
+        lambda: h.increment("f", by),
+        lambda: h.increment_many(["f"], by),
+        lambda: h.increment_many(["f"], [by]),
+        lambda: h.increment_many(["f"], np.array([by])),
+    ):
+        with pytest.raises(error):
+            call()
+    assert h == {"f": 0.5}

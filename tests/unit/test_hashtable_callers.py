@@ -36,6 +36,67 @@ def test_other_threads_go_on_meanwhile(call: str) -> None:
     CALLS[call](table, pairs_after(wait_for_another))
 
 
+class Number:
+    """A number that runs code when it is read or compared."""
+
+    def __init__(self, change: Callable[[], Any]) -> None:
+        self.change = change
+
+    def __index__(self) -> int:
+        self.change()
+        return 1
+
+    def __float__(self) -> float:
+        return float(self.__index__())
+
+    def __eq__(self, other: object) -> bool:
+        return other == self.__index__()
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+NUMBER_CALLS: dict[str, Callable[[Any, Any], Any]] = {
+    "setdefault": lambda table, n: table["ann"].setdefault("won", n),
+    "increment": lambda table, n: table["ann"].increment("won", n),
+    "increment_many": lambda table, n: table["ann"].increment_many(["won"], n),
+    "increment_many each": lambda table, n: table["ann"].increment_many(["won"], [n]),
+    "setdefault of a record": lambda table, n: table.setdefault("bob", {"won": n}),
+    "== of a table": lambda table, n: table == {"ann": {"elo": n}},
+    "== of a record": lambda table, n: table["ann"] == {"elo": n},
+}
+
+
+@pytest.mark.parametrize("value", ["int64", "float64"])
+@pytest.mark.parametrize("call", NUMBER_CALLS)
+def test_numbers_are_read_before_the_table_is_held(call: str, value: Any) -> None:
+    table = HashTable({"ann": {"elo": 1500}}, value=value)
+    reads = []
+
+    def use_in_another_thread() -> None:
+        thread = threading.Thread(target=lambda: reads.append(len(table)), daemon=True)
+        thread.start()
+        thread.join(10)
+
+    NUMBER_CALLS[call](table, Number(use_in_another_thread))
+    assert reads
+    if "==" not in call:
+        assert table["bob" if "record" in call else "ann"]["won"] == 1
+
+
+@pytest.mark.parametrize("same", [True, False])
+def test_comparisons_of_a_hash_hold_nothing(same: bool) -> None:
+    h = Hash({"elo": 1500 - 1499 * same}, value="int64")
+    reads: list[int] = []
+
+    def use_in_another_thread() -> None:
+        thread = threading.Thread(target=lambda: reads.append(len(h)), daemon=True)
+        thread.start()
+        thread.join(10)
+
+    assert (h == {"elo": Number(use_in_another_thread)}) is same
+    assert reads
+
+
 @pytest.mark.parametrize("call", CALLS)
 def test_changes_meanwhile_stay(call: str) -> None:
     table = HashTable({"ann": {"elo": "1500"}})

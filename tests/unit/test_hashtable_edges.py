@@ -420,6 +420,58 @@ def test_copies(make: Any) -> None:
         assert_memory(each)
 
 
+@pytest.mark.parametrize(
+    "make", [copy.copy, copy.deepcopy, *(
+        lambda r, n=n: pickle.loads(pickle.dumps(r, n)) for n in (0, 2, pickle.HIGHEST_PROTOCOL)
+    )]
+)  # fmt: skip
+def test_copies_of_a_record_are_hashes(make: Any) -> None:
+    table = HashTable({b"ann": {b"elo": 1500}}, key="bytes", field="bytes", value="int64")
+    twin = make(table[b"ann"])
+    assert type(twin) is Hash
+    assert (twin.key_dtype, twin.value_dtype) == ("bytes", "int64")
+    twin[b"elo"] += 1
+    assert table[b"ann"][b"elo"] == 1500
+    assert twin == {b"elo": 1501}
+    record = table.get(b"ann")
+    del table[b"ann"]
+    with pytest.raises(KeyError):
+        make(record)
+
+
+def test_a_record_in_a_structure_is_copied_once() -> None:
+    record = ladder()["ann"]
+    first, second = copy.deepcopy([record, record])
+    assert first is second
+
+
+GONE: dict[str, Any] = {
+    "len": len, "list": list, "repr": repr, "to_dict": lambda r: r.to_dict(),
+    "copy": lambda r: r.copy(), "get": lambda r: r.get("elo"), "in": lambda r: "elo" in r,
+    "item": lambda r: r["elo"], "set": lambda r: r.__setitem__("elo", 5),
+    "del": lambda r: r.__delitem__("elo"), "pop": lambda r: r.pop("elo", None),
+    "update": lambda r: r.update(elo=5), "increment": lambda r: r.increment("elo"),
+    "setdefault": lambda r: r.setdefault("elo", 5), "clear": lambda r: r.clear(),
+    "set_many": lambda r: r.set_many(["elo"], [5]), "popitem": lambda r: r.popitem(),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("call", GONE)
+def test_a_record_is_gone_from_a_table_with_keys_of_another_kind(call: str) -> None:
+    table: Any = ladder()
+    record, running = table["ann"], iter(table["ann"])
+    next(running)
+    table.__init__({b"ann": {"elo": 1}}, key="bytes", value="int64")
+    with pytest.raises(KeyError) as caught:
+        GONE[call](record)
+    assert caught.value.args == ("ann",)
+    with pytest.raises(RuntimeError):
+        next(running)
+    assert table == {b"ann": {"elo": 1}}
+    table.__init__({"ann": {"elo": 1}}, value="int64")
+    assert record == {"elo": 1}
+
+
 def test_from_arrays_does_not_construct() -> None:
     assert Ladder.from_arrays(["a"], {"f": [1]}, value="int64") == {"a": {"f": 1}}
 
@@ -433,6 +485,32 @@ def shared(records: int, fields: int) -> HashTable[str, str, str]:
         f"field:{f:08}": np.char.mod(f"v:{f:03}:%010d", np.arange(records)) for f in range(fields)
     }
     return HashTable.from_arrays(np.char.mod("record:%07d", np.arange(records)), columns)
+
+
+@pytest.mark.parametrize("kept", [0, 700, 1999])
+def test_shapes_that_go_leave_no_room_behind(kept: int) -> None:
+    table = HashTable({f"k{i}": {f"f{i}": "1", f"g{i}": "2"} for i in range(2000)})
+    for i in range(2000):
+        if i != kept:
+            del table[f"k{i}"]
+    assert table == {f"k{kept}": {f"f{kept}": "1", f"g{kept}": "2"}}
+    assert table.memory().total < 5000
+    table.optimize()
+    assert table.memory().total < 700
+    assert table == {f"k{kept}": {f"f{kept}": "1", f"g{kept}": "2"}}
+    table._validate()
+
+
+def test_iterators_live_on_where_shapes_get_other_numbers() -> None:
+    table = HashTable({f"k{i}": {f"f{i}": "1"} for i in range(200)})
+    for i in range(0, 200, 3):
+        del table[f"k{i}"]
+    expected, running = list(table), iter(table)
+    fields = iter(table["k1"])
+    before = [next(running) for _ in range(50)]
+    table.optimize()
+    assert before + list(running) == expected == list(table)
+    assert list(fields) == ["f1"]
 
 
 def test_bytes_of_a_record() -> None:
