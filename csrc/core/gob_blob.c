@@ -1,9 +1,9 @@
 #include "gob_blob.h"
 
 #include "gob_check.h"
-#include "gob_kernels.h"
+#include "gob_group.h"
 
-enum { CHUNK = 64, WIDE_FROM = 256 };
+enum { CHUNK = 2 * GOB_GROUP, WIDE_FROM = 256 };
 
 /* Where things lie */
 
@@ -67,7 +67,7 @@ static void set_entry(const gob_blob *b, size_t i, uint64_t hash, size_t bytes)
     }
 }
 
-/* Bytes to allocate for so many bytes of records: kernels read a little behind fingerprints and
+/* Bytes to allocate for so many bytes of records: groups are read a little behind fingerprints and
  * lengths. Records longer than that make it no larger. */
 static size_t size_for(const gob_blob *b, size_t record_bytes)
 {
@@ -82,11 +82,29 @@ const uint8_t *gob_blob_record(const gob_blob *b, const gob_place *p)
 
 /* Finding */
 
-/* Bytes of n <= CHUNK records from i on. */
-static size_t sum_lengths(const gob_blob *b, const gob_kernels *kernels, size_t i, size_t n)
+/* Which of n <= CHUNK fingerprints from `from` on are that of a hash. Two groups at once: a branch
+ * on whether a bucket has a second one would be taken as often as not. */
+static uint64_t match(const gob_blob *b, size_t from, size_t n, uint64_t hash)
 {
-    size_t sum = kernels->sum_bytes(lengths(b) + i, n);
-    return b->wide ? sum + (kernels->sum_bytes(high_lengths(b) + i, n) << 8) : sum;
+    const uint8_t *group = fingerprints(b) + from;
+    uint64_t mask = gob_group_match(group, (uint8_t)hash, (gob_simd)b->simd);
+    mask |= (uint64_t)gob_group_match(group + GOB_GROUP, (uint8_t)hash, (gob_simd)b->simd)
+            << GOB_GROUP;
+    return mask & ((UINT64_C(1) << n) - 1);
+}
+
+static size_t sum_plane(const gob_blob *b, const uint8_t *at, size_t n)
+{
+    size_t first = n < GOB_GROUP ? n : GOB_GROUP;
+    return gob_group_sum(at, first, (gob_simd)b->simd) +
+           gob_group_sum(at + GOB_GROUP, n - first, (gob_simd)b->simd);
+}
+
+/* Bytes of n <= CHUNK records from i on. */
+static size_t sum_lengths(const gob_blob *b, size_t i, size_t n)
+{
+    size_t sum = sum_plane(b, lengths(b) + i, n);
+    return b->wide ? sum + (sum_plane(b, high_lengths(b) + i, n) << 8) : sum;
 }
 
 bool gob_blob_find(const gob_blob *b, const gob_field *f, gob_place *p)
@@ -95,16 +113,14 @@ bool gob_blob_find(const gob_blob *b, const gob_field *f, gob_place *p)
     if (b->count == 0) {
         return false;
     }
-    const gob_kernels *kernels = gob_kernels_for((gob_simd)b->simd);
     p->bucket = bucket_of(b, f->hash);
     size_t end = first_of(b, p->bucket + 1);
     size_t offset = offset_of(b, p->bucket);
     for (size_t from = first_of(b, p->bucket); from < end; from += CHUNK) {
         size_t n = end - from < CHUNK ? end - from : CHUNK;
-        uint64_t match = kernels->match_bytes(fingerprints(b) + from, n, (uint8_t)f->hash);
-        for (; match != 0; match &= match - 1) {
-            size_t i = gob_ctz64(match);
-            p->offset = offset + sum_lengths(b, kernels, from, i);
+        for (uint64_t m = match(b, from, n, f->hash); m != 0; m &= m - 1) {
+            size_t i = gob_ctz64(m);
+            p->offset = offset + sum_lengths(b, from, i);
             if (GOB_LIKELY(gob_record_is(gob_blob_record(b, p), f))) {
                 p->found = true;
                 p->index = from + i;
@@ -112,8 +128,8 @@ bool gob_blob_find(const gob_blob *b, const gob_field *f, gob_place *p)
                 return true;
             }
         }
-        if (n == CHUNK) {
-            offset += sum_lengths(b, kernels, from, n);
+        if (GOB_UNLIKELY(from + n < end)) {
+            offset += sum_lengths(b, from, n);
         }
     }
     p->index = end;
