@@ -1,6 +1,6 @@
 """The extension module, whose C files in csrc/py say what each array holds."""
 
-from collections.abc import Callable, Iterator, MutableMapping
+from collections.abc import Callable, Iterable, Iterator, MutableMapping
 from types import GenericAlias
 from typing import (
     Any,
@@ -15,7 +15,7 @@ from typing import (
     overload,
 )
 
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from typing_extensions import disjoint_base
 
 _M = TypeVar("_M")
@@ -172,6 +172,7 @@ class Hash(MutableMapping[_K, _V]):
     def increment(self, key: _K, by: int = 1) -> int | float: ...
     @overload
     def increment(self, key: _K, by: float) -> float: ...
+    def get_many(self, keys: ArrayLike | Iterable[_K], *, missing: Any = None) -> Any: ...
     def clear(self) -> None: ...
     def optimize(self) -> None: ...
     @property
@@ -187,8 +188,6 @@ class Hash(MutableMapping[_K, _V]):
     def _iterate(self, kind: Literal["values"], /) -> Iterator[_V]: ...
     @overload
     def _iterate(self, kind: Literal["items"], /) -> Iterator[tuple[_K, _V]]: ...
-    def _texts(self, names: Names, missing: _D, /) -> list[_V | _D]: ...
-    def _numbers(self, names: Names, out: _Array, missing: Any, /) -> None: ...
     def _set_many(
         self, names: Names, values: Names | _Array | tuple[Any, ...], only: str, /
     ) -> int: ...

@@ -172,26 +172,6 @@ class Hash(_core.Hash[K, V]):
 
     # ---- many keys
 
-    def get_many(self, keys: ArrayLike | Iterable[K], *, missing: Any = None) -> Any:
-        """Look up keys of shape (n,): a list of str or bytes, or an array of int64 or float64.
-
-        `missing` stands for what is absent; None among numbers for -1 or NaN. TypeError for what
-        is no key. O(n).
-
-        >>> goblin.Hash({"name": "Ann"}).get_many(["elo", "name"])
-        [None, 'Ann']
-        >>> goblin.Hash({"elo": 1500}, value="int64").get_many(["elo", "rd"])
-        array([1500,   -1])
-        """
-        names = _convert.names(keys, self.key_dtype)
-        if self.value_dtype in _KEYS:
-            return self._texts(names, missing)
-        if missing is None:
-            missing = -1 if self.value_dtype == "int64" else math.nan
-        out = np.empty(len(names), self.value_dtype)
-        self._numbers(names, out, missing)
-        return out
-
     def set_many(
         self, keys: ArrayLike | Iterable[K], values: ArrayLike | Iterable[V], *, only: Only = "any"
     ) -> int:

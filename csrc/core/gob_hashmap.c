@@ -136,12 +136,6 @@ gob_status gob_hashmap_optimize(gob_hashmap *h)
 
 /* Reading */
 
-static gob_value value_of(const uint8_t *record, size_t bytes)
-{
-    gob_record r = gob_record_read(record, bytes);
-    return gob_decode(r.value_kind, r.value);
-}
-
 /* The record of a field, or NULL. */
 static const uint8_t *find_record(const gob_hashmap *h, const gob_field *f, size_t *bytes)
 {
@@ -164,7 +158,7 @@ static void get_prepared(const gob_hashmap *h, const gob_field *f, gob_value *va
         return;
     }
     /* Field by field: a copy of the whole would wait for the stores before it. */
-    gob_value found = value_of(record, bytes);
+    gob_value found = gob_record_value_of(f, record, bytes);
     value->kind = found.kind;
     value->text.at = found.text.at;
     value->text.len = found.text.len;
@@ -185,13 +179,16 @@ typedef struct batch {
     gob_coded value[GOB_BATCH];
 } batch;
 
-/* Starts the loads of a batch. A blob is near anyway. */
+/* Starts the loads of a batch, where they may take long. */
 static void prefetch(const gob_hashmap *h, const batch *b)
 {
-    for (size_t i = 0; !h->compact && i < b->n; i++) {
+    if (h->compact || h->fields->arena.used < GOB_FAR) {
+        return;
+    }
+    for (size_t i = 0; i < b->n; i++) {
         gob_fields_prefetch(h->fields, &b->field[i]);
     }
-    for (size_t i = 0; !h->compact && i < b->n; i++) {
+    for (size_t i = 0; i < b->n; i++) {
         gob_fields_prefetch_record(h->fields, &b->field[i]);
     }
 }

@@ -92,8 +92,7 @@ gob_hash_method gob_hash_increment;
 PyObject *gob_hash_increment_many(gob_hash_object *self, PyObject *args);
 
 /* py_hash_bulk.c: many fields. */
-PyObject *gob_hash_texts(gob_hash_object *self, PyObject *args);
-PyObject *gob_hash_numbers(gob_hash_object *self, PyObject *args);
+gob_hash_method gob_hash_get_many;
 PyObject *gob_hash_set_many(gob_hash_object *self, PyObject *args);
 PyObject *gob_hash_pop_many(gob_hash_object *self, PyObject *names);
 
