@@ -6,13 +6,13 @@ import copyreg
 import math
 import random
 import sys
-from collections.abc import Iterable, Iterator, Mapping, MutableMapping
+from collections.abc import Iterable, Mapping, MutableMapping
 from typing import Any, Literal, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from . import _convert, _core, _glob, _views
+from . import _convert, _core, _views
 from ._held import atomic, deep_twin, twin
 from ._results import HashMemory
 from ._sortedset import known
@@ -225,21 +225,6 @@ class Hash(_core.Hash[K, V]):
             raise ValueError(f"{wanted} of {len(self)} fields are wanted")
         chosen = set(random.sample(range(len(self)), wanted))
         return [pair for at, pair in enumerate(self.items()) if at in chosen]
-
-    def scan(self, match: K | None = None) -> Iterator[tuple[K, V]]:
-        r"""Iterate over the (key, value) pairs whose key is of a pattern; None: all. O(size).
-
-        The pattern is Redis' glob: `*`, `?`, `[a-z]`, `[^a-z]`, and `\` before what is meant as it
-        is. TypeError for one of another kind than the keys.
-
-        >>> h = goblin.Hash({"elo:blitz": "1500", "elo:bullet": "1400", "name": "Ann"})
-        >>> sorted(h.scan("elo:b?????"))
-        [('elo:bullet', '1400')]
-        """
-        if match is None:
-            return iter(self.items())
-        fits = _glob.matcher(_convert.names([match], self.key_dtype)[0])
-        return (pair for pair in self.items() if fits(pair[0]))
 
     @atomic
     def memory(self) -> HashMemory:

@@ -120,6 +120,16 @@ PyDoc_STRVAR(
     ">>> goblin.Hash({'elo': 1500}, value='int64').get_many(['elo', 'rd'])\n"
     "array([1500,   -1])\n");
 
+PyDoc_STRVAR(
+    scan_doc,
+    "scan($self, match=None)\n--\n\n"
+    "Iterate over the (key, value) pairs whose key is of a pattern; None: all. O(size).\n\n"
+    "The pattern is Redis' glob: `*`, `?`, `[a-z]`, `[^a-z]`, and `\\` before what is meant as it\n"
+    "is. TypeError for one of another kind than the keys.\n\n"
+    ">>> h = goblin.Hash({'elo:blitz': '1500', 'elo:bullet': '1400', 'name': 'Ann'})\n"
+    ">>> sorted(h.scan('elo:b?ll*'))\n"
+    "[('elo:bullet', '1400')]\n");
+
 PyDoc_STRVAR(clear_doc, "clear($self, /)\n--\n\n"
                         "Remove all entries and give their memory back. O(1).\n\n"
                         ">>> h = goblin.Hash({'name': 'Ann'})\n"
@@ -156,6 +166,7 @@ static PyMethodDef methods[] = {
     GOB_FAST("setdefault", gob_hash_setdefault, setdefault_doc),
     GOB_FAST("increment", gob_hash_increment, increment_doc),
     GOB_FAST("get_many", gob_hash_get_many, get_many_doc),
+    GOB_FAST("scan", gob_hash_scan, scan_doc),
     GOB_PLAIN("clear", gob_hash_clear, METH_NOARGS, clear_doc),
     GOB_PLAIN("optimize", gob_hash_optimize, METH_NOARGS, optimize_doc),
     GOB_PLAIN("__sizeof__", gob_hash_sizeof, METH_NOARGS, NULL),

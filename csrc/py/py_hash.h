@@ -99,6 +99,7 @@ PyObject *gob_hash_pop_many(gob_hash_object *self, PyObject *names);
 /* py_hash_iter.c */
 PyObject *gob_hash_iter(gob_hash_object *self);
 PyObject *gob_hash_iterate(gob_hash_object *self, PyObject *kind);
+gob_hash_method gob_hash_scan;
 
 /* py_hash_whole.c: the hash as a whole. */
 PyObject *gob_hash_configure(gob_hash_object *self, PyObject *args);
