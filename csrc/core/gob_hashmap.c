@@ -224,20 +224,16 @@ bool gob_hashmap_next(const gob_hashmap *h, size_t *at, gob_value *field, gob_va
     return true;
 }
 
-/* From a slot that is as good as random: who takes all entries one by one would else pass the gaps
- * of those that are gone again and again. */
 bool gob_hashmap_any(const gob_hashmap *h, gob_value *field, gob_value *value)
 {
     size_t at = 0;
     size_t bytes;
-    if (h->compact || gob_hashmap_count(h) == 0) {
+    if (h->compact) {
         return gob_hashmap_next(h, &at, field, value);
     }
-    const gob_table *t = &h->fields->table;
-    uint64_t hash = gob_hash_int((int64_t)h->stamp, h->seed);
-    size_t slot = gob_table_next(t, (size_t)gob_mulhi64(hash, t->capacity));
+    size_t slot = gob_fields_any(h->fields, h->stamp);
     if (slot == GOB_NO_SLOT) {
-        slot = gob_table_next(t, 0);
+        return false;
     }
     const uint8_t *record = gob_fields_record(h->fields, slot, &bytes);
     read_entry(record, bytes, field, value);
