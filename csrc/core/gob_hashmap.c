@@ -359,7 +359,8 @@ typedef struct rows {
     const gob_value *values;
     const gob_hashmap *from; /* NULL: the columns */
     size_t n;
-    size_t at; /* the next row, or as of next_record */
+    size_t at;  /* the next row, or as of next_record */
+    size_t end; /* of the columns */
 } rows;
 
 static bool next_row(rows *r, const gob_hashmap *h, gob_field *f, gob_coded *value)
@@ -374,7 +375,7 @@ static bool next_row(rows *r, const gob_hashmap *h, gob_field *f, gob_coded *val
         gob_record_value(value, record, bytes);
         return true;
     }
-    if (r->at == r->n) {
+    if (r->at == r->end) {
         return false;
     }
     gob_field_of(f, gob_names_at(r->fields, r->at), h->encoding, h->seed);
@@ -480,14 +481,27 @@ static gob_status set_rows(gob_hashmap *h, rows r, size_t *created)
 }
 
 gob_status gob_hashmap_set_many(gob_hashmap *h, const gob_names *fields, const gob_value *values,
-                                size_t n, size_t *created)
+                                size_t from, size_t n, size_t *created)
 {
-    return set_rows(h, (rows){.fields = fields, .values = values, .n = n}, created);
+    rows r = {.fields = fields, .values = values, .n = n, .at = from, .end = from + n};
+    return set_rows(h, r, created);
 }
 
 gob_status gob_hashmap_update(gob_hashmap *h, const gob_hashmap *from, size_t *created)
 {
     return set_rows(h, (rows){.from = from, .n = gob_hashmap_count(from)}, created);
+}
+
+void gob_hashmap_take(gob_hashmap *h, gob_hashmap *from)
+{
+    uint64_t stamp = h->stamp + (gob_hashmap_count(from) != 0);
+    uint64_t fail_at = h->alloc.fail_at;
+    free_entries(h);
+    *h = *from;
+    h->stamp = stamp;
+    h->alloc.fail_at = fail_at;
+    gob_hashmap_init(from, from->encoding, from->max_compact, from->seed);
+    check(h);
 }
 
 /* Looking at everything */

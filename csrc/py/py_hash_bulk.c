@@ -153,6 +153,9 @@ PyObject *gob_hash_get_many(gob_hash_object *self, PyObject *const *args, Py_ssi
 
 typedef enum only { ANY, NEW, EXISTING } only;
 
+/* Rows that are set in one piece; more are gathered first, with looks at signals in between. */
+enum { PIECE = GOB_STRETCH / 8 };
+
 typedef struct call {
     gob_hash_object *self;
     gob_staging staging;
@@ -165,8 +168,7 @@ typedef struct call {
 static gob_status set_all(void *context, size_t from, size_t n)
 {
     call *c = context;
-    (void)from;
-    return gob_hashmap_set_many(&c->self->map, c->names, c->values.at, n, &c->created);
+    return gob_hashmap_set_many(&c->self->map, c->names, c->values.at, from, n, &c->created);
 }
 
 void gob_staging_begin(gob_staging *s, gob_hash_object *self)
@@ -193,6 +195,11 @@ static gob_status set_staged(void *context, size_t from, size_t n)
     gob_staging *s = context;
     (void)from;
     (void)n;
+    if (gob_hashmap_count(&s->self->map) == 0) {
+        s->created = gob_hashmap_count(&s->map);
+        gob_hashmap_take(&s->self->map, &s->map);
+        return GOB_OK;
+    }
     return gob_hashmap_update(&s->self->map, &s->map, &s->created);
 }
 
@@ -208,23 +215,27 @@ gob_status gob_staging_commit(gob_staging *s)
 static gob_status choose(void *context, size_t from, size_t n)
 {
     call *c = context;
+    size_t created;
+    if (c->only == ANY) {
+        return gob_hashmap_set_many(&c->staging.map, c->names, c->values.at, from, n, &created);
+    }
     for (size_t i = from; i < from + n; i++) {
         gob_name name = gob_names_at(c->names, i);
         gob_value old;
-        bool created;
+        bool is_new;
         bool there = gob_hashmap_get(&c->self->map, name, &old) ||
                      (c->only == NEW && gob_hashmap_get(&c->staging.map, name, &old));
         if (there == (c->only == EXISTING)) {
-            GOB_TRY(gob_hashmap_set(&c->staging.map, name, &c->values.at[i], &created));
+            GOB_TRY(gob_hashmap_set(&c->staging.map, name, &c->values.at[i], &is_new));
         }
     }
     return GOB_OK;
 }
 
-static int set_by_choice(call *c, size_t count)
+static int set_staged_rows(call *c, size_t count)
 {
     gob_staging_begin(&c->staging, c->self);
-    if (gob_run(c->self, choose, c, count) < 0) {
+    if (gob_run_in(c->self, choose, c, count, PIECE) < 0) {
         gob_staging_drop(&c->staging);
         return -1;
     }
@@ -235,8 +246,8 @@ static int set_by_choice(call *c, size_t count)
 
 static int set_rows(call *c, size_t count)
 {
-    if (c->only != ANY) {
-        return set_by_choice(c, count);
+    if (c->only != ANY || count > PIECE) {
+        return set_staged_rows(c, count);
     }
     gob_status status = gob_run_whole(c->self, set_all, c, count);
     return status == GOB_OK ? 0 : (gob_raise(status), -1);
