@@ -102,10 +102,7 @@ def add_times(report: Report, fields: int, calls: int, rounds: int) -> None:
         what = f"{fields} fields, get, {place}, compact / dict"
         report.figure(what, ratio, limit, "times")
     some = [keys[i * 7919 % fields] for i in range(MANY)]
-    times = compare(hashes(fields), getting_many(some, calls // MANY), calls, rounds)
-    add_row(report, fields, f"get_many of {MANY}", times)
-    ratio = times.ratio("compact", "dict")
-    report.figure(f"{fields} fields, get_many of {MANY} / list of dict", ratio, 1, "times")
+    add_get_many(report, fields, some, calls // MANY, rounds)
     for name, values in {
         "set, same width": ["value:a", "value:b"],
         "set, other width": ["value", "value:longer"],
@@ -113,6 +110,50 @@ def add_times(report: Report, fields: int, calls: int, rounds: int) -> None:
         times = compare(hashes(fields), setting(places["middle"], values, calls), calls, rounds)
         add_row(report, fields, name, times)
     add_whole(report, fields, calls, rounds)
+
+
+def add_get_many(report: Report, fields: int, some: list[str], count: int, rounds: int) -> None:
+    """By new keys, by equal ones that Python has hashed, and by the dict's own objects."""
+    engines = hashes(fields)
+    own = {key: key for key in engines["dict"]}
+    some = [own[key] for key in some]
+    for keys, make in {"new": renewed, "hashed": hashed, "own": list}.items():
+        contenders = [
+            Contender(name, get_many, count * MANY, partial(prepared, engine, some, count, make))
+            for name, engine in engines.items()
+        ]
+        times = race(contenders, rounds)
+        add_row(report, fields, f"get_many of {MANY}, {keys} keys", times)
+        if keys == "new":
+            for form in ("compact", "full"):
+                what = f"{fields} fields, get_many of {MANY} new keys, {form} / list of dict"
+                report.figure(what, times.ratio(form, "dict"), 1, "times")
+
+
+def renewed(keys: list[str]) -> list[str]:
+    return [key.encode().decode() for key in keys]
+
+
+def hashed(keys: list[str]) -> list[str]:
+    new = renewed(keys)
+    assert all(hash(key) for key in new)
+    return new
+
+
+def prepared(
+    engine: Any, keys: list[str], count: int, make: Callable[[list[str]], list[str]]
+) -> tuple[Any, list[list[str]]]:
+    return engine, [make(keys) for _ in range(count)]
+
+
+def get_many(state: tuple[Any, list[list[str]]]) -> None:
+    h, lists = state
+    if isinstance(h, dict):
+        for keys in lists:
+            [h[key] for key in keys]
+    else:
+        for keys in lists:
+            h.get_many(keys)
 
 
 def add_whole(report: Report, fields: int, calls: int, rounds: int) -> None:
@@ -149,18 +190,6 @@ def getting(key: str, calls: int) -> Callable[[Any], None]:
     def run(h: Any) -> None:
         for _ in repeat(None, calls):
             h.get(key)
-
-    return run
-
-
-def getting_many(keys: Sequence[str], calls: int) -> Callable[[Any], None]:
-    def run(h: Any) -> None:
-        if isinstance(h, dict):
-            for _ in repeat(None, calls):
-                [h[key] for key in keys]
-        else:
-            for _ in repeat(None, calls):
-                h.get_many(keys)
 
     return run
 

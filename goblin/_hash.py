@@ -6,13 +6,13 @@ import copyreg
 import math
 import random
 import sys
-from collections.abc import Iterable, Iterator, Mapping, MutableMapping
+from collections.abc import Iterable, Mapping, MutableMapping
 from typing import Any, Literal, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from . import _convert, _core, _glob, _views
+from . import _convert, _core, _views
 from ._held import Merging, atomic, attributes, deep_twin, set_attributes, twin
 from ._results import HashMemory
 from ._sortedset import known
@@ -167,26 +167,6 @@ class Hash(Merging, _core.Hash[K, V]):
 
     # ---- many keys
 
-    def get_many(self, keys: ArrayLike | Iterable[K], *, missing: Any = None) -> Any:
-        """Look up keys of shape (n,): a list of str or bytes, or an array of int64 or float64.
-
-        `missing` stands for what is absent; None among numbers for -1 or NaN. TypeError for what
-        is no key. O(n).
-
-        >>> goblin.Hash({"name": "Ann"}).get_many(["elo", "name"])
-        [None, 'Ann']
-        >>> goblin.Hash({"elo": 1500}, value="int64").get_many(["elo", "rd"])
-        array([1500,   -1])
-        """
-        names = _convert.names(keys, self.key_dtype)
-        if self.value_dtype in _KEYS:
-            return self._texts(names, missing)
-        if missing is None:
-            missing = -1 if self.value_dtype == "int64" else math.nan
-        out = np.empty(len(names), self.value_dtype)
-        self._numbers(names, out, missing)
-        return out
-
     def set_many(
         self, keys: ArrayLike | Iterable[K], values: ArrayLike | Iterable[V], *, only: Only = "any"
     ) -> int:
@@ -240,21 +220,6 @@ class Hash(Merging, _core.Hash[K, V]):
             raise ValueError(f"{wanted} of {len(self)} fields are wanted")
         chosen = set(random.sample(range(len(self)), wanted))
         return [pair for at, pair in enumerate(self.items()) if at in chosen]
-
-    def scan(self, match: K | None = None) -> Iterator[tuple[K, V]]:
-        r"""Iterate over the (key, value) pairs whose key is of a pattern; None: all. O(size).
-
-        The pattern is Redis' glob: `*`, `?`, `[a-z]`, `[^a-z]`, and `\` before what is meant as it
-        is. TypeError for one of another kind than the keys.
-
-        >>> h = goblin.Hash({"elo:blitz": "1500", "elo:bullet": "1400", "name": "Ann"})
-        >>> sorted(h.scan("elo:b?????"))
-        [('elo:bullet', '1400')]
-        """
-        if match is None:
-            return iter(self.items())
-        fits = _glob.matcher(_convert.names([match], self.key_dtype)[0])
-        return (pair for pair in self.items() if fits(pair[0]))
 
     @atomic
     def memory(self) -> HashMemory:

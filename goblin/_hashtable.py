@@ -219,15 +219,6 @@ class Record(Merging, _core.Record[F, V], MutableMapping[F, V]):
             return self._change_one(key, lambda record: record.pop(key))
         return self._change_one(key, lambda record: record.pop(key, default))
 
-    def popitem(self) -> tuple[F, V]:
-        """Remove any field and return it with its value; KeyError where there is none. O(fields).
-
-        >>> import goblin
-        >>> goblin.HashTable({"ann": {"elo": "1500"}})["ann"].popitem()
-        ('elo', '1500')
-        """
-        return self._change(lambda record: record.popitem())
-
     def setdefault(self, key: F, default: V) -> V:
         """Return the value of a field, which gets default first where it is absent. O(fields).
 
@@ -541,15 +532,14 @@ class HashTable(Merging, _core.HashTable[K, F, V], MutableMapping[K, Record[F, V
 
     @atomic
     def popitem(self) -> tuple[K, Hash[F, V]]:  # type: ignore[override]
-        """Remove any record and return its key and a Hash; KeyError where there is none.
+        """Remove any record and return its key and a Hash; KeyError where there is none. O(fields).
 
         >>> import goblin
         >>> goblin.HashTable({"ann": {}}).popitem()[0]
         'ann'
         """
-        for key in self:
-            return key, self.pop(key)
-        raise KeyError("the HashTable is empty")
+        key = self._any()
+        return key, self.pop(key)
 
     def setdefault(self, key: K, default: Row[F, V]) -> Record[F, V]:
         """Return the record of a key, which becomes default first where there is none. O(fields).

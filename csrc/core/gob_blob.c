@@ -1,9 +1,9 @@
 #include "gob_blob.h"
 
 #include "gob_check.h"
-#include "gob_kernels.h"
+#include "gob_group.h"
 
-enum { CHUNK = 64, WIDE_FROM = 256 };
+enum { CHUNK = 2 * GOB_GROUP, WIDE_FROM = 256 };
 
 /* Where things lie */
 
@@ -27,7 +27,7 @@ static uint8_t *high_lengths(const gob_blob *b)
     return lengths(b) + b->count;
 }
 
-static uint8_t *records(const gob_blob *b)
+GOB_INLINE uint8_t *records(const gob_blob *b)
 {
     return high_lengths(b) + (b->wide ? b->count : 0);
 }
@@ -67,7 +67,7 @@ static void set_entry(const gob_blob *b, size_t i, uint64_t hash, size_t bytes)
     }
 }
 
-/* Bytes to allocate for so many bytes of records: kernels read a little behind fingerprints and
+/* Bytes to allocate for so many bytes of records: groups are read a little behind fingerprints and
  * lengths. Records longer than that make it no larger. */
 static size_t size_for(const gob_blob *b, size_t record_bytes)
 {
@@ -82,43 +82,67 @@ const uint8_t *gob_blob_record(const gob_blob *b, const gob_place *p)
 
 /* Finding */
 
-/* Bytes of n <= CHUNK records from i on. */
-static size_t sum_lengths(const gob_blob *b, const gob_kernels *kernels, size_t i, size_t n)
+/* Which of n <= CHUNK fingerprints are that of a hash. Two groups at once: a branch on whether a
+ * bucket has a second one would go either way as often. */
+GOB_INLINE uint64_t match(const uint8_t *prints, size_t n, uint64_t hash, gob_simd simd)
 {
-    size_t sum = kernels->sum_bytes(lengths(b) + i, n);
-    return b->wide ? sum + (kernels->sum_bytes(high_lengths(b) + i, n) << 8) : sum;
+    uint64_t mask = gob_group_match(prints, (uint8_t)hash, simd);
+    mask |= (uint64_t)gob_group_match(prints + GOB_GROUP, (uint8_t)hash, simd) << GOB_GROUP;
+    return mask & ((UINT64_C(1) << n) - 1);
+}
+
+/* The sum of n <= CHUNK bytes. */
+GOB_INLINE size_t sum(const uint8_t *at, size_t n, gob_simd simd)
+{
+    size_t first = n < GOB_GROUP ? n : GOB_GROUP;
+    return gob_group_sum(at, first, simd) + gob_group_sum(at + GOB_GROUP, n - first, simd);
+}
+
+/* Bytes of n <= CHUNK records from i on. */
+GOB_INLINE size_t sum_lengths(const gob_blob *b, size_t i, size_t n, gob_simd simd)
+{
+    size_t low = sum(lengths(b) + i, n, simd);
+    return GOB_UNLIKELY(b->wide) ? low + (sum(high_lengths(b) + i, n, simd) << 8) : low;
+}
+
+/* With a level that the compiler knows. */
+GOB_INLINE bool find(const gob_blob *b, const gob_field *f, gob_place *p, gob_simd simd)
+{
+    size_t bucket = bucket_of(b, f->hash);
+    size_t end = first_of(b, bucket + 1);
+    size_t offset = offset_of(b, bucket);
+    for (size_t from = first_of(b, bucket); from < end; from += CHUNK) {
+        size_t n = end - from < CHUNK ? end - from : CHUNK;
+        for (uint64_t m = match(fingerprints(b) + from, n, f->hash, simd); m != 0; m &= m - 1) {
+            size_t i = from + gob_ctz64(m);
+            size_t at = offset + sum_lengths(b, from, i - from, simd);
+            if (GOB_LIKELY(gob_record_is(records(b) + at, f))) {
+                *p = (gob_place){true, bucket, i, at, length_at(b, i)};
+                return true;
+            }
+        }
+        if (GOB_UNLIKELY(from + n < end)) {
+            offset += sum_lengths(b, from, n, simd);
+        }
+    }
+    *p = (gob_place){false, bucket, end, offset_of(b, bucket + 1), 0};
+    return false;
+}
+
+/* Apart, as the compiler would else keep registers for it. */
+static __attribute__((noinline)) bool find_scalar(const gob_blob *b, const gob_field *f,
+                                                  gob_place *p)
+{
+    return find(b, f, p, GOB_SCALAR);
 }
 
 bool gob_blob_find(const gob_blob *b, const gob_field *f, gob_place *p)
 {
-    *p = (gob_place){.found = false};
     if (b->count == 0) {
+        *p = (gob_place){.found = false};
         return false;
     }
-    const gob_kernels *kernels = gob_kernels_for((gob_simd)b->simd);
-    p->bucket = bucket_of(b, f->hash);
-    size_t end = first_of(b, p->bucket + 1);
-    size_t offset = offset_of(b, p->bucket);
-    for (size_t from = first_of(b, p->bucket); from < end; from += CHUNK) {
-        size_t n = end - from < CHUNK ? end - from : CHUNK;
-        uint64_t match = kernels->match_bytes(fingerprints(b) + from, n, (uint8_t)f->hash);
-        for (; match != 0; match &= match - 1) {
-            size_t i = gob_ctz64(match);
-            p->offset = offset + sum_lengths(b, kernels, from, i);
-            if (GOB_LIKELY(gob_record_is(gob_blob_record(b, p), f))) {
-                p->found = true;
-                p->index = from + i;
-                p->bytes = length_at(b, p->index);
-                return true;
-            }
-        }
-        if (n == CHUNK) {
-            offset += sum_lengths(b, kernels, from, n);
-        }
-    }
-    p->index = end;
-    p->offset = offset_of(b, p->bucket + 1);
-    return false;
+    return b->simd >= GOB_BASELINE ? find(b, f, p, GOB_BASELINE) : find_scalar(b, f, p);
 }
 
 /* Building */

@@ -45,6 +45,10 @@ enum {
     GOB_BLOB_MAX = 65536,
     GOB_BLOB_RECORD_MAX = 32767,
 
+    /* Bytes of a hash's records from which on a batch of look-ups starts its loads ahead. Up to
+     * there they are in the caches, and starting them costs as much as a look-up. */
+    GOB_FAR = 1 << 18,
+
     /* Loads of a page's exceptions, as those of a table. */
     GOB_PATCH_FULL = 56,
     GOB_PATCH_GROWN = 44,

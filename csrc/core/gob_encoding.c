@@ -2,8 +2,6 @@
 
 #include "gob_text.h"
 
-enum { UUID_TEXT = 36, INT_TEXT = 20 };
-
 /* Integers: the fewest bytes of two's complement, lowest first */
 
 static size_t int_bytes(int64_t value)
@@ -35,7 +33,7 @@ static int64_t decode_int(gob_name bytes)
 static gob_name spell_int(int64_t value, gob_scratch *scratch)
 {
     uint64_t magnitude = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
-    size_t at = INT_TEXT;
+    size_t at = GOB_INT_TEXT;
     do {
         scratch->bytes[--at] = (uint8_t)('0' + magnitude % 10);
         magnitude /= 10;
@@ -43,7 +41,7 @@ static gob_name spell_int(int64_t value, gob_scratch *scratch)
     if (value < 0) {
         scratch->bytes[--at] = '-';
     }
-    return (gob_name){scratch->bytes + at, INT_TEXT - at};
+    return (gob_name){scratch->bytes + at, GOB_INT_TEXT - at};
 }
 
 /* UUIDs */
@@ -61,20 +59,18 @@ static unsigned hex_digit(uint8_t c)
     return digit <= 9 ? digit : letter <= 5 ? letter + 10 : 16;
 }
 
-static bool parse_uuid(gob_name text, uint8_t *out)
+/* text: GOB_UUID_TEXT bytes */
+static bool parse_uuid(const uint8_t *text, uint8_t *out)
 {
-    if (text.len != UUID_TEXT) {
-        return false;
-    }
-    for (size_t at = 0; at < UUID_TEXT; at += is_dash(at) ? 1 : 2) {
+    for (size_t at = 0; at < GOB_UUID_TEXT; at += is_dash(at) ? 1 : 2) {
         if (is_dash(at)) {
-            if (text.at[at] != '-') {
+            if (text[at] != '-') {
                 return false;
             }
             continue;
         }
-        unsigned high = hex_digit(text.at[at]);
-        unsigned low = hex_digit(text.at[at + 1]);
+        unsigned high = hex_digit(text[at]);
+        unsigned low = hex_digit(text[at + 1]);
         if (high > 15 || low > 15) {
             return false;
         }
@@ -86,7 +82,7 @@ static bool parse_uuid(gob_name text, uint8_t *out)
 static gob_name spell_uuid(const uint8_t *bytes, gob_scratch *scratch)
 {
     static const uint8_t digits[] = "0123456789abcdef";
-    for (size_t at = 0; at < UUID_TEXT; at += is_dash(at) ? 1 : 2) {
+    for (size_t at = 0; at < GOB_UUID_TEXT; at += is_dash(at) ? 1 : 2) {
         if (is_dash(at)) {
             scratch->bytes[at] = '-';
             continue;
@@ -94,20 +90,20 @@ static gob_name spell_uuid(const uint8_t *bytes, gob_scratch *scratch)
         scratch->bytes[at] = digits[*bytes >> 4];
         scratch->bytes[at + 1] = digits[*bytes++ & 15];
     }
-    return (gob_name){scratch->bytes, UUID_TEXT};
+    return (gob_name){scratch->bytes, GOB_UUID_TEXT};
 }
 
 /* All kinds */
 
-void gob_encode_text(gob_coded *coded, gob_name text, bool encoding)
+void gob_encode_binary(gob_coded *coded, gob_name text)
 {
     int64_t integer;
-    if (encoding && text.len != 0 && text.at[0] <= '9' && text.len <= INT_TEXT &&
-        gob_parse_int64((const char *)text.at, text.len, &integer)) {
-        encode_int(coded, integer);
-    } else if (encoding && parse_uuid(text, coded->room)) {
+    if (text.len == GOB_UUID_TEXT && parse_uuid(text.at, coded->room)) {
         coded->kind = GOB_VALUE_UUID;
         coded->bytes = (gob_name){coded->room, GOB_UUID_BYTES};
+    } else if (text.len <= GOB_INT_TEXT &&
+               gob_parse_int64((const char *)text.at, text.len, &integer)) {
+        encode_int(coded, integer);
     } else {
         coded->kind = GOB_VALUE_TEXT;
         coded->bytes = text;

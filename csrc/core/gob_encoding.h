@@ -46,8 +46,23 @@ typedef struct gob_coded {
     gob_value_kind kind;
 } gob_coded;
 
+enum { GOB_UUID_TEXT = 36, GOB_INT_TEXT = 20 };
+
+/* A text that looks as if it had a binary form, which it is given where it has. */
+void gob_encode_binary(gob_coded *coded, gob_name text);
+
 /* Without `encoding` a text stays as it is. O(1). */
-void gob_encode_text(gob_coded *coded, gob_name text, bool encoding);
+GOB_INLINE void gob_encode_text(gob_coded *coded, gob_name text, bool encoding)
+{
+    bool short_enough = text.len - 1 < GOB_INT_TEXT;
+    if (encoding && (short_enough ? text.at[0] <= '9' : text.len == GOB_UUID_TEXT)) {
+        gob_encode_binary(coded, text);
+    } else {
+        coded->kind = GOB_VALUE_TEXT;
+        coded->bytes = text;
+    }
+}
+
 void gob_encode(gob_coded *coded, const gob_value *value, bool encoding);
 
 /* The number that stored bytes are, INT or FLOAT. */

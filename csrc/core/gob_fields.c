@@ -115,6 +115,14 @@ const uint8_t *gob_fields_record(const gob_fields *s, size_t slot, size_t *bytes
     return record_at(s, offset_of(s, gob_table_member(&s->table, slot)), bytes);
 }
 
+size_t gob_fields_any(const gob_fields *s, uint64_t salt)
+{
+    const gob_table *t = &s->table;
+    uint64_t hash = gob_hash_int((int64_t)salt, t->seed);
+    size_t slot = gob_table_next(t, (size_t)gob_mulhi64(hash, t->capacity));
+    return slot == GOB_NO_SLOT ? gob_table_next(t, 0) : slot;
+}
+
 /* Room */
 
 /* Every record into an empty table that has room. The arena is read in order, and the table's

@@ -32,6 +32,11 @@ void gob_fields_prefetch_record(const gob_fields *s, const gob_field *f);
 /* The record of a slot. */
 const uint8_t *gob_fields_record(const gob_fields *s, size_t slot, size_t *bytes);
 
+/* The slot of any one entry, by a salt that should be another each time: who takes all entries one
+ * by one would else pass the gaps of those that are gone again and again. O(1) while at least a
+ * third of the slots are taken; GOB_NO_SLOT where there is none. */
+size_t gob_fields_any(const gob_fields *s, uint64_t salt);
+
 /* Room for so many more entries, and bytes of records as gob_fields_bytes_for gives them. */
 gob_status gob_fields_reserve(gob_fields *s, gob_alloc *a, size_t entries, size_t bytes);
 size_t gob_fields_bytes_for(size_t record_bytes);

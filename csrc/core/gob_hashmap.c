@@ -136,12 +136,6 @@ gob_status gob_hashmap_optimize(gob_hashmap *h)
 
 /* Reading */
 
-static gob_value value_of(const uint8_t *record, size_t bytes)
-{
-    gob_record r = gob_record_read(record, bytes);
-    return gob_decode(r.value_kind, r.value);
-}
-
 /* The record of a field, or NULL. */
 static const uint8_t *find_record(const gob_hashmap *h, const gob_field *f, size_t *bytes)
 {
@@ -164,7 +158,7 @@ static void get_prepared(const gob_hashmap *h, const gob_field *f, gob_value *va
         return;
     }
     /* Field by field: a copy of the whole would wait for the stores before it. */
-    gob_value found = value_of(record, bytes);
+    gob_value found = gob_record_value_of(f, record, bytes);
     value->kind = found.kind;
     value->text.at = found.text.at;
     value->text.len = found.text.len;
@@ -185,13 +179,16 @@ typedef struct batch {
     gob_coded value[GOB_BATCH];
 } batch;
 
-/* Starts the loads of a batch. A blob is near anyway. */
+/* Starts the loads of a batch, where they may take long. */
 static void prefetch(const gob_hashmap *h, const batch *b)
 {
-    for (size_t i = 0; !h->compact && i < b->n; i++) {
+    if (h->compact || h->fields->arena.used < GOB_FAR) {
+        return;
+    }
+    for (size_t i = 0; i < b->n; i++) {
         gob_fields_prefetch(h->fields, &b->field[i]);
     }
-    for (size_t i = 0; !h->compact && i < b->n; i++) {
+    for (size_t i = 0; i < b->n; i++) {
         gob_fields_prefetch_record(h->fields, &b->field[i]);
     }
 }
@@ -227,20 +224,16 @@ bool gob_hashmap_next(const gob_hashmap *h, size_t *at, gob_value *field, gob_va
     return true;
 }
 
-/* From a slot that is as good as random: who takes all entries one by one would else pass the gaps
- * of those that are gone again and again. */
 bool gob_hashmap_any(const gob_hashmap *h, gob_value *field, gob_value *value)
 {
     size_t at = 0;
     size_t bytes;
-    if (h->compact || gob_hashmap_count(h) == 0) {
+    if (h->compact) {
         return gob_hashmap_next(h, &at, field, value);
     }
-    const gob_table *t = &h->fields->table;
-    uint64_t hash = gob_hash_int((int64_t)h->stamp, h->seed);
-    size_t slot = gob_table_next(t, (size_t)gob_mulhi64(hash, t->capacity));
+    size_t slot = gob_fields_any(h->fields, h->stamp);
     if (slot == GOB_NO_SLOT) {
-        slot = gob_table_next(t, 0);
+        return false;
     }
     const uint8_t *record = gob_fields_record(h->fields, slot, &bytes);
     read_entry(record, bytes, field, value);
@@ -366,7 +359,8 @@ typedef struct rows {
     const gob_value *values;
     const gob_hashmap *from; /* NULL: the columns */
     size_t n;
-    size_t at; /* the next row, or as of next_record */
+    size_t at;  /* the next row, or as of next_record */
+    size_t end; /* of the columns */
 } rows;
 
 static bool next_row(rows *r, const gob_hashmap *h, gob_field *f, gob_coded *value)
@@ -381,7 +375,7 @@ static bool next_row(rows *r, const gob_hashmap *h, gob_field *f, gob_coded *val
         gob_record_value(value, record, bytes);
         return true;
     }
-    if (r->at == r->n) {
+    if (r->at == r->end) {
         return false;
     }
     gob_field_of(f, gob_names_at(r->fields, r->at), h->encoding, h->seed);
@@ -487,14 +481,27 @@ static gob_status set_rows(gob_hashmap *h, rows r, size_t *created)
 }
 
 gob_status gob_hashmap_set_many(gob_hashmap *h, const gob_names *fields, const gob_value *values,
-                                size_t n, size_t *created)
+                                size_t from, size_t n, size_t *created)
 {
-    return set_rows(h, (rows){.fields = fields, .values = values, .n = n}, created);
+    rows r = {.fields = fields, .values = values, .n = n, .at = from, .end = from + n};
+    return set_rows(h, r, created);
 }
 
 gob_status gob_hashmap_update(gob_hashmap *h, const gob_hashmap *from, size_t *created)
 {
     return set_rows(h, (rows){.from = from, .n = gob_hashmap_count(from)}, created);
+}
+
+void gob_hashmap_take(gob_hashmap *h, gob_hashmap *from)
+{
+    uint64_t stamp = h->stamp + (gob_hashmap_count(from) != 0);
+    uint64_t fail_at = h->alloc.fail_at;
+    free_entries(h);
+    *h = *from;
+    h->stamp = stamp;
+    h->alloc.fail_at = fail_at;
+    gob_hashmap_init(from, from->encoding, from->max_compact, from->seed);
+    check(h);
 }
 
 /* Looking at everything */

@@ -52,14 +52,19 @@ void gob_hashmap_get_many(const gob_hashmap *h, const gob_names *fields, size_t 
  * nothing changed. */
 gob_status gob_hashmap_set(gob_hashmap *h, gob_name field, const gob_value *value, bool *created);
 
-/* All rows in order, or on failure none; *created counts the new fields. values[i] of row i. */
+/* Rows [from, from + n) in order, or on failure none; *created counts the new fields. values[i] of
+ * row i. */
 gob_status gob_hashmap_set_many(gob_hashmap *h, const gob_names *fields, const gob_value *values,
-                                size_t n, size_t *created);
+                                size_t from, size_t n, size_t *created);
 
 /* All entries of another hash of the same `encoding`, or on failure none. For bulk increments:
  * collect the new values in an empty hash, which its own get then prefers, and update with that at
  * the end. */
 gob_status gob_hashmap_update(gob_hashmap *h, const gob_hashmap *from, size_t *created);
+
+/* An empty h takes over the entries of another hash of the same options and seed, which is empty
+ * then. O(1), never fails. */
+void gob_hashmap_take(gob_hashmap *h, gob_hashmap *from);
 
 /* Whether the field was there. Never fails, so a bulk call may first read all, then remove all. */
 bool gob_hashmap_remove(gob_hashmap *h, gob_name field);

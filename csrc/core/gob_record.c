@@ -7,29 +7,42 @@ enum { FLOAT_BYTES = 8, INT_BYTES = 8 };
 static uint8_t code_of(const gob_coded *field)
 {
     size_t len = field->bytes.len;
-    switch (field->kind) {
-    case GOB_VALUE_INT:
-        return (uint8_t)(len - 1);
-    case GOB_VALUE_UUID:
-        return GOB_FIELD_UUID;
-    default:
+    if (GOB_LIKELY(field->kind == GOB_VALUE_TEXT)) {
         return (uint8_t)(len < GOB_FIELD_LONG - GOB_FIELD_TEXT ? GOB_FIELD_TEXT + len
                                                                : GOB_FIELD_LONG);
     }
+    return field->kind == GOB_VALUE_INT ? (uint8_t)(len - 1) : GOB_FIELD_UUID;
+}
+
+static __attribute__((noinline)) uint64_t hash_long(gob_name bytes, uint64_t seed)
+{
+    return XXH3_64bits_withSeed(bytes.at, bytes.len, seed);
+}
+
+/* Of the same function: what it does with up to 16 bytes is short enough to stand here. */
+GOB_INLINE uint64_t hash_of(gob_name bytes, uint64_t seed)
+{
+    return bytes.len <= 16 ? XXH3_64bits_withSeed(bytes.at, bytes.len, seed)
+                           : hash_long(bytes, seed);
+}
+
+GOB_INLINE void prepare(gob_field *f, uint64_t seed)
+{
+    /* Equal bytes of two kinds are two fields. */
+    f->hash = hash_of(f->coded.bytes, seed + (uint64_t)f->coded.kind);
+    f->code = code_of(&f->coded);
 }
 
 void gob_field_prepare(gob_field *f, uint64_t seed)
 {
-    /* Equal bytes of two kinds are two fields. */
-    gob_name bytes = f->coded.bytes;
-    f->hash = XXH3_64bits_withSeed(bytes.at, bytes.len, seed + (uint64_t)f->coded.kind);
-    f->code = code_of(&f->coded);
+    prepare(f, seed);
 }
 
-void gob_field_of(gob_field *f, gob_name name, bool encoding, uint64_t seed)
+__attribute__((flatten)) void gob_field_of(gob_field *f, gob_name name, bool encoding,
+                                           uint64_t seed)
 {
     gob_encode_text(&f->coded, name, encoding);
-    gob_field_prepare(f, seed);
+    prepare(f, seed);
 }
 
 static size_t length_bytes(const gob_field *f)

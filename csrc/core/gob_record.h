@@ -106,6 +106,16 @@ GOB_INLINE gob_record gob_record_read(const uint8_t *at, size_t bytes)
     return r;
 }
 
+/* The value of a record that has this field. */
+GOB_INLINE gob_value gob_record_value_of(const gob_field *f, const uint8_t *at, size_t bytes)
+{
+    size_t head = 1 + f->coded.bytes.len;
+    if (GOB_UNLIKELY(f->code == GOB_FIELD_LONG)) {
+        head += gob_length_bytes(f->coded.bytes.len);
+    }
+    return gob_decode((gob_value_kind)(*at >> GOB_FIELD_BITS), (gob_name){at + head, bytes - head});
+}
+
 /* memcmp without a call for the lengths that fields have. */
 GOB_INLINE bool gob_same_bytes(const uint8_t *a, const uint8_t *b, size_t n)
 {

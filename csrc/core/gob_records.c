@@ -62,6 +62,19 @@ bool gob_records_next(const gob_records *r, size_t *at, gob_value *key, gob_row 
     return true;
 }
 
+bool gob_records_any(const gob_records *r, gob_value *key)
+{
+    size_t bytes;
+    size_t slot = gob_fields_any(&r->rows, r->stamp);
+    if (slot == GOB_NO_SLOT) {
+        return false;
+    }
+    const uint8_t *at_record = gob_fields_record(&r->rows, slot, &bytes);
+    gob_record record = gob_record_read(at_record, bytes);
+    *key = gob_decode(record.field_kind, record.field);
+    return true;
+}
+
 size_t gob_records_column(const gob_records *r, gob_name field, size_t *at, gob_value *values,
                           size_t n)
 {
@@ -161,8 +174,23 @@ static bool ascends(const draft *d)
     return ascending;
 }
 
+/* Moves the part of one cell to its place behind the others of its field, which are sorted. */
+static void insert_last(draft *d)
+{
+    gob_part last = d->parts[d->count - 1];
+    size_t at = d->count - 1;
+    for (; at > 0 && d->parts[at - 1].field > last.field; at--) {
+        d->parts[at] = d->parts[at - 1];
+    }
+    d->parts[at] = last;
+}
+
 static gob_status sort_parts(draft *d, gob_alloc *a)
 {
+    if (d->new_count == 1) {
+        insert_last(d);
+        return GOB_OK;
+    }
     if (ascends(d)) {
         return GOB_OK;
     }

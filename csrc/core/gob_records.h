@@ -67,6 +67,9 @@ void gob_records_abandon(gob_records *r, gob_fields *stage);
  * while stamp and epoch stay; the order, while the stamp does. */
 bool gob_records_next(const gob_records *r, size_t *at, gob_value *key, gob_row *row);
 
+/* The key of any one record, O(1); false where there is none. */
+bool gob_records_any(const gob_records *r, gob_value *key);
+
 /* The values of a field in up to n records from *at on, in that order; how many. */
 size_t gob_records_column(const gob_records *r, gob_name field, size_t *at, gob_value *values,
                           size_t n);

@@ -110,6 +110,27 @@ PyDoc_STRVAR(
     "...     'games': '10', 'points': '0.5'}\n"
     "(10, 0.5, True)\n");
 
+PyDoc_STRVAR(
+    get_many_doc,
+    "get_many($self, keys, *, missing=None)\n--\n\n"
+    "Look up keys of shape (n,): a list of str or bytes, or an array of int64 or float64.\n\n"
+    "`missing` stands for what is absent; None among numbers for -1 or NaN. TypeError for\n"
+    "what is no key. O(n).\n\n"
+    ">>> goblin.Hash({'name': 'Ann'}).get_many(['elo', 'name'])\n"
+    "[None, 'Ann']\n"
+    ">>> goblin.Hash({'elo': 1500}, value='int64').get_many(['elo', 'rd'])\n"
+    "array([1500,   -1])\n");
+
+PyDoc_STRVAR(
+    scan_doc,
+    "scan($self, match=None)\n--\n\n"
+    "Iterate over the (key, value) pairs whose key is of a pattern; None: all. O(size).\n\n"
+    "The pattern is Redis' glob: `*`, `?`, `[a-z]`, `[^a-z]`, and `\\` before what is meant as it\n"
+    "is. TypeError for one of another kind than the keys.\n\n"
+    ">>> h = goblin.Hash({'elo:blitz': '1500', 'elo:bullet': '1400', 'name': 'Ann'})\n"
+    ">>> sorted(h.scan('elo:b?ll*'))\n"
+    "[('elo:bullet', '1400')]\n");
+
 PyDoc_STRVAR(clear_doc, "clear($self, /)\n--\n\n"
                         "Remove all entries and give their memory back. O(1).\n\n"
                         ">>> h = goblin.Hash({'name': 'Ann'})\n"
@@ -145,6 +166,8 @@ static PyMethodDef methods[] = {
     GOB_PLAIN("popitem", gob_hash_popitem, METH_NOARGS, popitem_doc),
     GOB_FAST("setdefault", gob_hash_setdefault, setdefault_doc),
     GOB_FAST("increment", gob_hash_increment, increment_doc),
+    GOB_FAST("get_many", gob_hash_get_many, get_many_doc),
+    GOB_FAST("scan", gob_hash_scan, scan_doc),
     GOB_PLAIN("clear", gob_hash_clear, METH_NOARGS, clear_doc),
     GOB_PLAIN("optimize", gob_hash_optimize, METH_NOARGS, optimize_doc),
     GOB_PLAIN("__sizeof__", gob_hash_sizeof, METH_NOARGS, NULL),
@@ -152,8 +175,6 @@ static PyMethodDef methods[] = {
     /* For the Python layer */
     GOB_FAST("_atomically", gob_atomically, NULL),
     GOB_PLAIN("_iterate", gob_hash_iterate, METH_O, NULL),
-    GOB_PLAIN("_texts", gob_hash_texts, METH_VARARGS, NULL),
-    GOB_PLAIN("_numbers", gob_hash_numbers, METH_VARARGS, NULL),
     GOB_PLAIN("_set_many", gob_hash_set_many, METH_VARARGS, NULL),
     GOB_PLAIN("_pop_many", gob_hash_pop_many, METH_O, NULL),
     GOB_PLAIN("_increment_many", gob_hash_increment_many, METH_VARARGS, NULL),

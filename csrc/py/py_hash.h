@@ -93,14 +93,14 @@ gob_hash_method gob_hash_increment;
 PyObject *gob_hash_increment_many(gob_hash_object *self, PyObject *args);
 
 /* py_hash_bulk.c: many fields. */
-PyObject *gob_hash_texts(gob_hash_object *self, PyObject *args);
-PyObject *gob_hash_numbers(gob_hash_object *self, PyObject *args);
+gob_hash_method gob_hash_get_many;
 PyObject *gob_hash_set_many(gob_hash_object *self, PyObject *args);
 PyObject *gob_hash_pop_many(gob_hash_object *self, PyObject *names);
 
 /* py_hash_iter.c */
 PyObject *gob_hash_iter(gob_hash_object *self);
 PyObject *gob_hash_iterate(gob_hash_object *self, PyObject *kind);
+gob_hash_method gob_hash_scan;
 
 /* py_hash_whole.c: the hash as a whole. */
 PyObject *gob_hash_configure(gob_hash_object *self, PyObject *args);

@@ -1,14 +1,25 @@
 /* Many fields at once. Writes are all or nothing. */
+#include "py_numpy.h"
+
 #include "py_args.h"
 #include "py_hash.h"
 #include "py_status.h"
 
 #include "gob_config.h"
 
+/* What a hash has when a call begins. */
+typedef struct kinds {
+    gob_kind key;
+    gob_kind value;
+} kinds;
+
 /* Reads: texts as a list */
 
-static PyObject *value_or_missing(gob_kind kind, const gob_value *value, PyObject *missing)
+static PyObject *text_or_missing(gob_kind kind, const gob_value *value, PyObject *missing)
 {
+    if (GOB_LIKELY(value->kind == GOB_VALUE_TEXT)) {
+        return gob_name_object(NULL, kind, value->text);
+    }
     return value->kind == GOB_VALUE_NONE ? Py_NewRef(missing) : gob_value_object(kind, value);
 }
 
@@ -19,7 +30,7 @@ static int fill_list(const gob_hash_object *self, const gob_names *names, size_t
     gob_value values[GOB_BATCH];
     gob_hashmap_get_many(&self->map, names, from, n, values);
     for (size_t i = 0; i < n; i++) {
-        PyObject *value = value_or_missing((gob_kind)self->value, &values[i], missing);
+        PyObject *value = text_or_missing((gob_kind)self->value, &values[i], missing);
         if (value == NULL) {
             return -1;
         }
@@ -47,26 +58,16 @@ static PyObject *list_values(gob_hash_object *self, const gob_names *names, PyOb
     return list;
 }
 
-static PyObject *texts(gob_hash_object *self, PyObject *names, PyObject *missing)
+static PyObject *texts(gob_hash_object *self, kinds k, PyObject *names, PyObject *missing)
 {
     size_t count;
-    gob_kind key = (gob_kind)self->key;
-    gob_kind value = (gob_kind)self->value;
-    const gob_names *column = gob_names_get(names, key, &count);
+    const gob_names *column = gob_names_get(names, k.key, &count);
     PyObject *list = column == NULL ? NULL : PyList_New((Py_ssize_t)count);
-    if (list == NULL || gob_hash_ready_for(self, key, value) < 0) {
+    if (list == NULL || gob_hash_ready_for(self, k.key, k.value) < 0) {
         Py_XDECREF(list);
         return NULL;
     }
     return list_values(self, column, list, missing);
-}
-
-/* _texts(names, missing) -> list of the values */
-PyObject *gob_hash_texts(gob_hash_object *self, PyObject *args)
-{
-    PyObject *names, *missing;
-    return PyArg_ParseTuple(args, "OO:_texts", &names, &missing) ? texts(self, names, missing)
-                                                                 : NULL;
 }
 
 /* Reads: numbers into an array */
@@ -93,9 +94,13 @@ static gob_status read_stretch(void *context, size_t from, size_t count)
     return GOB_OK;
 }
 
-/* What is absent reads as: a number of the kind, NaN too. */
+/* What is absent reads as: a number of the kind, NaN too; None: -1 or NaN. */
 static int take_missing(gob_kind kind, PyObject *object, gob_value *missing)
 {
+    if (object == Py_None) {
+        *missing = kind == GOB_INTS ? gob_value_int(-1) : gob_value_float(Py_NAN);
+        return 0;
+    }
     if (kind == GOB_INTS) {
         return gob_take_number(kind, object, missing);
     }
@@ -103,37 +108,53 @@ static int take_missing(gob_kind kind, PyObject *object, gob_value *missing)
     return missing->real == -1.0 && PyErr_Occurred() ? -1 : 0;
 }
 
-/* _numbers(names, out, missing): fills an array of int64 or float64. */
-PyObject *gob_hash_numbers(gob_hash_object *self, PyObject *args)
+/* A new array of int64 or float64. */
+static PyObject *numbers(gob_hash_object *self, kinds k, PyObject *names, PyObject *missing)
 {
-    PyObject *names, *out, *missing;
-    Py_buffer view;
-    size_t count, room;
-    gob_kind key = (gob_kind)self->key;
-    gob_kind value = (gob_kind)self->value;
-    reading r = {.self = self};
-    if (!PyArg_ParseTuple(args, "OOO:_numbers", &names, &out, &missing) ||
-        take_missing(value, missing, &r.missing) < 0) {
+    size_t count;
+    reading r = {.self = self, .names = gob_names_get(names, k.key, &count)};
+    if (take_missing(k.value, missing, &r.missing) < 0) {
         return NULL;
     }
-    r.names = gob_names_get(names, key, &count);
-    if (r.names == NULL || gob_buffer(out, &view, sizeof(int64_t), true, &room) < 0) {
+    npy_intp shape = (npy_intp)count;
+    PyObject *array = PyArray_SimpleNew(1, &shape, k.value == GOB_INTS ? NPY_INT64 : NPY_FLOAT64);
+    if (array == NULL) {
         return NULL;
     }
-    r.out = view.buf;
-    int result = -1;
-    if (room != count) {
-        PyErr_SetString(PyExc_ValueError, "out has another length than the keys");
-    } else if (gob_hash_ready_for(self, key, value) == 0) {
-        result = gob_run(self, read_stretch, &r, count);
+    r.out = (uint8_t *)PyArray_BYTES((PyArrayObject *)array);
+    if (gob_hash_ready_for(self, k.key, k.value) < 0 ||
+        gob_run(self, read_stretch, &r, count) < 0) {
+        Py_CLEAR(array);
     }
-    PyBuffer_Release(&view);
-    return result < 0 ? NULL : Py_NewRef(Py_None);
+    return array;
+}
+
+PyObject *gob_hash_get_many(gob_hash_object *self, PyObject *const *args, Py_ssize_t nargs,
+                            PyObject *kwnames)
+{
+    static const gob_signature signature = {"get_many", {"keys", "missing"}, 1, 1};
+    kinds k = {(gob_kind)self->key, (gob_kind)self->value};
+    PyObject *given[2];
+    if (gob_parse(&signature, args, nargs, kwnames, given) < 0) {
+        return NULL;
+    }
+    PyObject *missing = given[1] != NULL ? given[1] : Py_None;
+    PyObject *names = gob_names_of(gob_state_of(self), k.key, given[0]);
+    if (names == NULL) {
+        return NULL;
+    }
+    bool text = k.value == GOB_STR || k.value == GOB_BYTES;
+    PyObject *result = text ? texts(self, k, names, missing) : numbers(self, k, names, missing);
+    Py_DECREF(names);
+    return result;
 }
 
 /* Writes */
 
 typedef enum only { ANY, NEW, EXISTING } only;
+
+/* Rows that are set in one piece; more are gathered first, with looks at signals in between. */
+enum { PIECE = GOB_STRETCH / 8 };
 
 typedef struct call {
     gob_hash_object *self;
@@ -147,8 +168,7 @@ typedef struct call {
 static gob_status set_all(void *context, size_t from, size_t n)
 {
     call *c = context;
-    (void)from;
-    return gob_hashmap_set_many(&c->self->map, c->names, c->values.at, n, &c->created);
+    return gob_hashmap_set_many(&c->self->map, c->names, c->values.at, from, n, &c->created);
 }
 
 void gob_staging_begin(gob_staging *s, gob_hash_object *self)
@@ -175,6 +195,11 @@ static gob_status set_staged(void *context, size_t from, size_t n)
     gob_staging *s = context;
     (void)from;
     (void)n;
+    if (gob_hashmap_count(&s->self->map) == 0) {
+        s->created = gob_hashmap_count(&s->map);
+        gob_hashmap_take(&s->self->map, &s->map);
+        return GOB_OK;
+    }
     return gob_hashmap_update(&s->self->map, &s->map, &s->created);
 }
 
@@ -190,23 +215,27 @@ gob_status gob_staging_commit(gob_staging *s)
 static gob_status choose(void *context, size_t from, size_t n)
 {
     call *c = context;
+    size_t created;
+    if (c->only == ANY) {
+        return gob_hashmap_set_many(&c->staging.map, c->names, c->values.at, from, n, &created);
+    }
     for (size_t i = from; i < from + n; i++) {
         gob_name name = gob_names_at(c->names, i);
         gob_value old;
-        bool created;
+        bool is_new;
         bool there = gob_hashmap_get(&c->self->map, name, &old) ||
                      (c->only == NEW && gob_hashmap_get(&c->staging.map, name, &old));
         if (there == (c->only == EXISTING)) {
-            GOB_TRY(gob_hashmap_set(&c->staging.map, name, &c->values.at[i], &created));
+            GOB_TRY(gob_hashmap_set(&c->staging.map, name, &c->values.at[i], &is_new));
         }
     }
     return GOB_OK;
 }
 
-static int set_by_choice(call *c, size_t count)
+static int set_staged_rows(call *c, size_t count)
 {
     gob_staging_begin(&c->staging, c->self);
-    if (gob_run(c->self, choose, c, count) < 0) {
+    if (gob_run_in(c->self, choose, c, count, PIECE) < 0) {
         gob_staging_drop(&c->staging);
         return -1;
     }
@@ -217,8 +246,8 @@ static int set_by_choice(call *c, size_t count)
 
 static int set_rows(call *c, size_t count)
 {
-    if (c->only != ANY) {
-        return set_by_choice(c, count);
+    if (c->only != ANY || count > PIECE) {
+        return set_staged_rows(c, count);
     }
     gob_status status = gob_run_whole(c->self, set_all, c, count);
     return status == GOB_OK ? 0 : (gob_raise(status), -1);
@@ -274,12 +303,13 @@ PyObject *gob_hash_set_many(gob_hash_object *self, PyObject *args)
  * again finds nothing left to remove. */
 PyObject *gob_hash_pop_many(gob_hash_object *self, PyObject *names)
 {
-    PyObject *list = texts(self, names, Py_None);
+    kinds k = {(gob_kind)self->key, (gob_kind)self->value};
+    PyObject *list = texts(self, k, names, Py_None);
     if (list == NULL) {
         return NULL;
     }
     size_t count;
-    const gob_names *column = gob_names_get(names, (gob_kind)self->key, &count);
+    const gob_names *column = gob_names_get(names, k.key, &count);
     for (size_t i = 0; i < count; i++) {
         if (!gob_hashmap_remove(&self->map, gob_names_at(column, i))) {
             PyObject *again = PyList_GET_ITEM(list, (Py_ssize_t)i);

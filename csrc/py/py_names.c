@@ -247,6 +247,17 @@ PyObject *gob_names_between(const gob_module_state *state, gob_kind kind, PyObje
     return (PyObject *)self;
 }
 
+PyObject *gob_names_of(const gob_module_state *state, gob_kind kind, PyObject *values)
+{
+    gob_names_object *self = new_empty(state, kind);
+    if (self == NULL || fill(self, values, state) < 0) {
+        Py_XDECREF(self);
+        return NULL;
+    }
+    PyObject_GC_Track((PyObject *)self);
+    return (PyObject *)self;
+}
+
 PyDoc_STRVAR(names_doc, "names(values, kind, /)\n--\n\n"
                         "A column of members of kind \"str\", \"bytes\" or \"uuid\".");
 
@@ -257,20 +268,9 @@ static PyObject *names(PyObject *module, PyObject *args)
         return NULL;
     }
     int chosen = gob_word(word, "kind of members", gob_kind_words);
-    if (chosen < 0) {
-        return NULL;
-    }
-    const gob_module_state *state = PyModule_GetState(module);
-    gob_names_object *self = new_empty(state, (gob_kind)(GOB_STR + chosen));
-    if (self == NULL) {
-        return NULL;
-    }
-    if (fill(self, values, state) < 0) {
-        Py_DECREF(self);
-        return NULL;
-    }
-    PyObject_GC_Track((PyObject *)self);
-    return (PyObject *)self;
+    return chosen < 0
+               ? NULL
+               : gob_names_of(PyModule_GetState(module), (gob_kind)(GOB_STR + chosen), values);
 }
 
 void gob_names_forget(gob_names_object *self)

@@ -15,6 +15,9 @@ typedef enum gob_kind { GOB_INTS, GOB_STR, GOB_BYTES, GOB_UUID, GOB_FLOATS } gob
 /* The column of a goblin._core.Names of this kind, borrowed; TypeError for any other object. */
 const gob_names *gob_names_get(PyObject *object, gob_kind kind, size_t *count);
 
+/* A new Names of what a caller has: any iterable, array or Arrow data. NULL with an exception. */
+PyObject *gob_names_of(const gob_module_state *state, gob_kind kind, PyObject *values);
+
 /* A new Names with a copy of these. */
 PyObject *gob_names_copy(const gob_module_state *state, gob_kind kind, const gob_name *list,
                          size_t n);

@@ -88,6 +88,21 @@ static PyObject *table_remove(gob_table_object *self, PyObject *key)
     return result;
 }
 
+/* _any() -> the key of any one record, or KeyError */
+static PyObject *table_any(gob_table_object *self, PyObject *unused)
+{
+    gob_value key;
+    (void)unused;
+    if (gob_ready(self) < 0) {
+        return NULL;
+    }
+    if (!gob_records_any(&self->records, &key)) {
+        PyErr_SetString(PyExc_KeyError, "the HashTable is empty");
+        return NULL;
+    }
+    return gob_value_object((gob_kind)self->kinds.key, &key);
+}
+
 static PyObject *table_key_dtype(gob_table_object *self, void *unused)
 {
     (void)unused;
@@ -134,6 +149,7 @@ static PyMethodDef methods[] = {
     GOB_PLAIN("__class_getitem__", Py_GenericAlias, METH_O | METH_CLASS, NULL),
     /* For the Python layer */
     GOB_FAST("_atomically", gob_atomically, NULL),
+    GOB_PLAIN("_any", table_any, METH_NOARGS, NULL),
     GOB_PLAIN("_remove", table_remove, METH_O, NULL),
     GOB_PLAIN("_update", gob_table_update, METH_VARARGS, NULL),
     GOB_PLAIN("_load", gob_table_load, METH_VARARGS, NULL),

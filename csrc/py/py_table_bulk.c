@@ -297,8 +297,12 @@ static int read_texts(reader *c, PyArrayObject *array, PyObject *missing)
     gob_kind kind = (gob_kind)c->self->kinds.value;
     PyObject **out = (PyObject **)(void *)PyArray_BYTES(array);
     size_t got;
-    while ((got = gob_records_column(&c->self->records, c->field, &c->at, values, GOB_BATCH)) !=
-           0) {
+    for (size_t done = 0;
+         (got = gob_records_column(&c->self->records, c->field, &c->at, values, GOB_BATCH)) != 0;
+         done += got) {
+        if (done % (GOB_STRETCH / 8) == 0 && PyErr_CheckSignals() < 0) {
+            return -1;
+        }
         for (size_t i = 0; i < got; i++, out++) {
             bool absent = values[i].kind == GOB_VALUE_NONE;
             PyObject *text = absent ? Py_NewRef(missing) : gob_value_object(kind, &values[i]);
@@ -332,7 +336,10 @@ static int read_column(reader *c, PyArrayObject *array, PyObject *missing)
         return -1;
     }
     if (PyArray_TYPE(array) == NPY_OBJECT) {
-        return read_texts(c, array, missing);
+        gob_use before = gob_start(c->self, GOB_RUNNING);
+        int result = read_texts(c, array, missing);
+        gob_finish(c->self, before);
+        return result;
     }
     c->out = (uint8_t *)PyArray_BYTES(array);
     return gob_run(c->self, read_numbers, c, count);

@@ -149,6 +149,54 @@ static int record_set_item(record *self, PyObject *field, PyObject *value)
     return value != NULL ? set(self, field, value) : delete (self, field);
 }
 
+/* The field is named by its new object, as its own name lies in the table. */
+static int remove_named(const record *self, call *c, PyObject *field)
+{
+    const gob_value none = {.kind = GOB_VALUE_NONE};
+    if (gob_name_argument(NULL, field, (gob_kind)c->kinds.field, &c->field, &c->scratch) < 0) {
+        return -1;
+    }
+    int result = edit(self, c, &none);
+    gob_name_release(&c->scratch);
+    return result;
+}
+
+/* Fills an empty pair, which it steals, with the last field of a row, whose value is removed. */
+static PyObject *take_last(const record *self, call *c, const gob_row *row, PyObject *pair)
+{
+    size_t last = row->shape.count - 1;
+    gob_value value = gob_row_value(row, last);
+    gob_name name = gob_records_field(&self->table->records, row, last);
+    PyObject *field = gob_name_object(NULL, (gob_kind)c->kinds.field, name);
+    PyObject *object = value_of(self, &value);
+    PyTuple_SET_ITEM(pair, 0, field);
+    PyTuple_SET_ITEM(pair, 1, object);
+    if (field == NULL || object == NULL || remove_named(self, c, field) < 0) {
+        Py_CLEAR(pair);
+    }
+    return pair;
+}
+
+/* The pair is made first, as that may run other code. */
+static PyObject *record_popitem(record *self, PyObject *unused)
+{
+    PyObject *pair = PyTuple_New(2);
+    call c = {.kinds = self->table->kinds};
+    gob_row row;
+    (void)unused;
+    if (pair == NULL || reach(self, &c, &row) < 0) {
+        Py_XDECREF(pair);
+        return NULL;
+    }
+    gob_name_release(&c.key_scratch);
+    if (row.shape.count == 0) {
+        Py_DECREF(pair);
+        PyErr_SetString(PyExc_KeyError, "the Record is empty");
+        return NULL;
+    }
+    return take_last(self, &c, &row, pair);
+}
+
 static Py_ssize_t record_length(record *self)
 {
     call c = {.kinds = self->table->kinds};
@@ -287,8 +335,16 @@ PyDoc_STRVAR(to_dict_doc, "to_dict($self, /)\n--\n\n"
                           ">>> goblin.HashTable({'ann': {'elo': '1500'}})['ann'].to_dict()\n"
                           "{'elo': '1500'}\n");
 
+PyDoc_STRVAR(popitem_doc,
+             "popitem($self, /)\n--\n\n"
+             "Remove any field and return it with its value; KeyError where there is none.\n"
+             "O(fields).\n\n"
+             ">>> goblin.HashTable({'ann': {'elo': '1500'}})['ann'].popitem()\n"
+             "('elo', '1500')\n");
+
 static PyMethodDef methods[] = {
     GOB_FAST("get", record_get, get_doc),
+    GOB_PLAIN("popitem", record_popitem, METH_NOARGS, popitem_doc),
     GOB_PLAIN("to_dict", record_to_dict, METH_NOARGS, to_dict_doc),
     GOB_PLAIN("__class_getitem__", Py_GenericAlias, METH_O | METH_CLASS, NULL),
     {NULL, NULL, 0, NULL},

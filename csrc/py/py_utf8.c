@@ -1,7 +1,5 @@
 #include "py_utf8.h"
 
-#define HIGH_BITS UINT64_C(0x8080808080808080)
-
 /* Bytes of the character at the front, or 0 where there is none. */
 static size_t character_size(const uint8_t *at, size_t left)
 {
@@ -25,27 +23,13 @@ static size_t character_size(const uint8_t *at, size_t left)
 bool gob_utf8_valid(const uint8_t *at, size_t n)
 {
     while (n != 0) {
-        bool ascii = n >= 8 && (gob_load64(at) & HIGH_BITS) == 0;
+        bool ascii = n >= 8 && (gob_load64(at) & GOB_UTF8_HIGH) == 0;
         size_t size = ascii ? 8 : character_size(at, n);
         if (size == 0) {
             return false;
         }
         at += size;
         n -= size;
-    }
-    return true;
-}
-
-bool gob_utf8_ascii(const uint8_t *at, size_t n)
-{
-    while (n >= 8 && (gob_load64(at) & HIGH_BITS) == 0) {
-        at += 8;
-        n -= 8;
-    }
-    for (; n != 0; at++, n--) {
-        if (*at >= 0x80) {
-            return false;
-        }
     }
     return true;
 }

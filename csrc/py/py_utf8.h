@@ -30,6 +30,22 @@ GOB_INLINE uint8_t *gob_utf8_put(uint8_t *out, uint32_t c)
 }
 
 bool gob_utf8_valid(const uint8_t *at, size_t n);
-bool gob_utf8_ascii(const uint8_t *at, size_t n);
+
+#define GOB_UTF8_HIGH UINT64_C(0x8080808080808080)
+
+GOB_INLINE bool gob_utf8_ascii(const uint8_t *at, size_t n)
+{
+    uint64_t bits = 0;
+    if (n < 8) {
+        while (n != 0) {
+            bits |= at[--n];
+        }
+        return bits < 0x80;
+    }
+    for (size_t i = 0; i + 8 < n; i += 8) {
+        bits |= gob_load64(at + i);
+    }
+    return ((bits | gob_load64(at + n - 8)) & GOB_UTF8_HIGH) == 0;
+}
 
 #endif

@@ -14,6 +14,15 @@ typedef enum gob_simd {
 #endif
 } gob_simd;
 
+/* The baseline, which groups of sixteen bytes are made for. */
+#if defined(__x86_64__)
+#define GOB_BASELINE GOB_SSE2
+#elif defined(__AARCH64EL__)
+#define GOB_BASELINE GOB_NEON
+#else
+#define GOB_BASELINE GOB_SCALAR
+#endif
+
 /* The level in use. The first call decides; every later one agrees. */
 gob_simd gob_cpu_simd(void);
 

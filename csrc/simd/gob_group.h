@@ -11,6 +11,10 @@
 #include <arm_neon.h>
 #endif
 
+/* What groups of sixteen bytes may read, but do not use, behind the last of some bytes: two of them
+ * are compared at once. */
+enum { GOB_OVERREAD = 31 };
+
 /* Sixteen bytes. */
 GOB_INLINE unsigned gob_group_match(const uint8_t *group, uint8_t value, gob_simd level)
 {
@@ -35,6 +39,33 @@ GOB_INLINE unsigned gob_group_match(const uint8_t *group, uint8_t value, gob_sim
         mask |= (unsigned)(group[i] == value) << i;
     }
     return mask;
+}
+
+/* The sum of the first n <= 16 of sixteen bytes. */
+GOB_INLINE size_t gob_group_sum(const uint8_t *group, size_t n, gob_simd level)
+{
+#if defined(__x86_64__) || defined(__AARCH64EL__)
+    static const uint8_t first[32] = {255, 255, 255, 255, 255, 255, 255, 255,
+                                      255, 255, 255, 255, 255, 255, 255, 255};
+#endif
+#if defined(__x86_64__)
+    if (GOB_LIKELY(level >= GOB_SSE2)) {
+        __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)group);
+        __m128i mask = _mm_loadu_si128((const __m128i *)(const void *)(first + 16 - n));
+        __m128i sum = _mm_sad_epu8(_mm_and_si128(bytes, mask), _mm_setzero_si128());
+        return (size_t)_mm_cvtsi128_si32(sum) + (size_t)_mm_extract_epi16(sum, 4);
+    }
+#elif defined(__AARCH64EL__)
+    if (GOB_LIKELY(level >= GOB_NEON)) {
+        return vaddlvq_u8(vandq_u8(vld1q_u8(group), vld1q_u8(first + 16 - n)));
+    }
+#endif
+    (void)level;
+    size_t sum = 0;
+    for (size_t i = 0; i < n; i++) {
+        sum += group[i];
+    }
+    return sum;
 }
 
 /* Eight 16-bit values. */

@@ -158,6 +158,38 @@ static void test_free_space(void)
     end_test();
 }
 
+/* Slots from where a salt points on to the one that `any` gives. */
+static size_t steps_to_any(uint64_t salt, size_t *slot)
+{
+    *slot = gob_fields_any(&s, salt);
+    size_t home = (size_t)gob_mulhi64(gob_hash_int((int64_t)salt, SEED), s.table.capacity);
+    return (*slot + s.table.capacity - home) % s.table.capacity;
+}
+
+/* All entries taken one by one, in a number of steps that grows as they do. */
+static void test_any(void)
+{
+    begin_test(GOB_NARROW_BITS);
+    CHECK(gob_fields_any(&s, 1) == GOB_NO_SLOT);
+    for (size_t i = ODD + EDGES; i < FIELDS; i++) {
+        CHECK(put(i, VALUES - 1) == GOB_OK);
+    }
+    size_t count = gob_fields_count(&s);
+    size_t steps = 0;
+    for (size_t left = count; left > 0; left--) {
+        size_t slot;
+        steps += steps_to_any(left, &slot);
+        CHECK(slot != GOB_NO_SLOT && gob_fields_count(&s) == left);
+        gob_fields_remove(&s, &a, slot);
+        if (gob_fields_wasteful(&s)) {
+            CHECK(gob_fields_optimize(&s, &a) == GOB_OK);
+        }
+    }
+    CHECK(steps < 16 * count);
+    CHECK(gob_fields_any(&s, 1) == GOB_NO_SLOT);
+    end_test();
+}
+
 /* At every size, as grown by one entry at a time. */
 static void test_optimize_never_grows(void)
 {
@@ -245,6 +277,7 @@ int main(void)
     test_random(NARROW_FEW, 20);
     test_narrow_again();
     test_free_space();
+    test_any();
     test_optimize_never_grows();
     test_reserve();
     test_too_large();

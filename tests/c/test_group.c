@@ -31,6 +31,17 @@ static void check_words(const uint8_t *group, uint16_t value)
     }
 }
 
+static void check_sums(const uint8_t *group)
+{
+    size_t expected = 0;
+    for (size_t n = 0; n <= 16; n++) {
+        for (int level = GOB_SCALAR; level <= (int)gob_cpu_best(); level++) {
+            CHECK(gob_group_sum(group, n, (gob_simd)level) == expected);
+        }
+        expected += n < 16 ? group[n] : 0;
+    }
+}
+
 static void test_matches(void)
 {
     const uint8_t edges[] = {0x00, 0x01, 0x7F, 0x80, 0xFE, 0xFF};
@@ -46,9 +57,11 @@ static void test_matches(void)
         check_bytes(group, group[random_below(&rng, 16)]);
         check_words(group, gob_load16(group + 2 * random_below(&rng, 8)));
         check_words(group, (uint16_t)random_next(&rng));
+        check_sums(group);
     }
     for (unsigned value = 0; value < 256; value++) {
         memset(group, (int)value, 16);
+        check_sums(group);
         check_bytes(group, (uint8_t)value);
         check_bytes(group, (uint8_t)(value + 1));
         check_words(group, (uint16_t)(value * 257));

@@ -163,11 +163,11 @@ static gob_status set_many(gob_hashmap *h, const call *c, size_t *created)
     }
     gob_names column = {.form = GOB_NAMES_LIST, .data = (const uint8_t *)fields};
     if (c->verb == SET_MANY) {
-        return gob_hashmap_set_many(h, &column, values, c->n, created);
+        return gob_hashmap_set_many(h, &column, values, 0, c->n, created);
     }
     gob_hashmap from;
     gob_hashmap_init(&from, h->encoding, c->n % 2 == 0 ? 0 : GOB_COMPACT_ALWAYS, 77);
-    CHECK(gob_hashmap_set_many(&from, &column, values, c->n, created) == GOB_OK);
+    CHECK(gob_hashmap_set_many(&from, &column, values, 0, c->n, created) == GOB_OK);
     gob_status status = gob_hashmap_update(h, &from, created);
     gob_hashmap_clear(&from);
     CHECK(from.alloc.live == 0);

@@ -129,6 +129,22 @@ def make_machine(kinds: dict[str, str]) -> type[RuleBasedStateMachine]:
             self.both(lambda t: sorted(t.pop(k).items()))
             self.both(lambda t: t.pop(k, None))
 
+        @rule()
+        def popitem(self) -> None:
+            if not len(self.model):
+                self.both(lambda t: t.popitem())
+                return
+            k, popped = self.real.popitem()
+            assert_same(sorted(self.model.pop(k).items()), sorted(popped.items()))
+
+        @rule(k=few_keys)
+        def popitem_of_a_record(self, k: Any) -> None:
+            if k not in self.model or not len(self.model[k]):
+                self.both(lambda t: t[k].popitem())
+                return
+            f, v = self.real[k].popitem()
+            assert_same(self.model[k].pop(f), v)
+
         @rule(k=few_keys, data=record)
         def setdefault(self, k: Any, data: dict[Any, Any]) -> None:
             self.both(lambda t: sorted(t.setdefault(k, data).items()))

@@ -6,7 +6,8 @@ import contextlib
 import copy
 import pickle
 import threading
-from collections.abc import MutableMapping
+import tracemalloc
+from collections.abc import Iterator, MutableMapping
 from typing import Any
 from uuid import UUID
 
@@ -237,6 +238,38 @@ def test_removals() -> None:
     with pytest.raises(KeyError):
         table.popitem()
     assert table._live_bytes() == 0
+
+
+def test_taking_fields_one_by_one_copies_no_record() -> None:
+    """What a pop allocates does not grow with the fields that stay."""
+    fields = {f"f{n:05}": f"value {n}" for n in range(2000)}
+    table = HashTable({"ann": fields})
+    ann = table["ann"]
+    popped = dict([ann.popitem()])
+    tracemalloc.start()
+    popped.update(ann.popitem() for _ in range(3))
+    assert tracemalloc.get_traced_memory()[1] < 10_000
+    tracemalloc.stop()
+    popped.update(ann.popitem() for _ in range(len(ann)))
+    assert popped == fields
+    with pytest.raises(KeyError):
+        ann.popitem()
+    assert table.to_dict() == {"ann": {}}
+    table._validate()
+
+
+def test_taking_records_one_by_one() -> None:
+    records = {f"r{n}": {"n": str(n)} for n in range(3000)}
+    table = HashTable(records)
+    assert {key: record.to_dict() for key, record in take_all(table)} == records
+    assert table._live_bytes() == 0
+
+
+def take_all(table: HashTable[str, str, str]) -> Iterator[tuple[str, Hash[str, str]]]:
+    while table:
+        yield table.popitem()
+        if len(table) % 500 == 0:
+            table._validate()
 
 
 def test_a_record_is_live() -> None:
