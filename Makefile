@@ -26,8 +26,8 @@ export PIP_ROOT_USER_ACTION := ignore
 say = @printf '\n=== %s\n' '$(1)'
 
 .NOTPARALLEL:
-.PHONY: help demo test test-py test-doc test-c test-neon test-asan test-ubsan test-simd test-debug lint \
-    format bench build clean
+.PHONY: help demo test test-py test-doc test-c test-neon test-asan test-ubsan test-simd test-debug \
+    fuzz fuzz-smoke lint format bench build clean
 
 help: ## list these targets
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 14
@@ -74,8 +74,8 @@ test-debug: $(READY) ## unit and property tests with assertions, validating afte
 	@GOBLIN_DEBUG=1 $(call BUILD,debug)
 	@PYTHONPATH=$(CURDIR)/build/debug/lib $(PYTEST) tests/unit tests/property
 
-test-c: $(READY) ## C unit tests under the address and undefined-behaviour sanitizers
-	$(call say,C unit tests: address and undefined-behaviour sanitizers)
+test-c: $(READY) ## C unit tests and fuzz corpora under the address and undefined-behaviour sanitizers
+	$(call say,C unit tests and fuzz corpora: address and undefined-behaviour sanitizers)
 	@$(MAKE) --no-print-directory -j2 -C tests/c
 
 test-neon: ## C unit tests on the NEON kernels, cross-compiled and emulated
@@ -97,17 +97,29 @@ test-ubsan: $(READY) ## Python tests on an extension built with the undefined-be
 	@GOBLIN_DEBUG=1 GOBLIN_SANITIZE=undefined $(call BUILD,ubsan)
 	@PYTHONPATH=$(CURDIR)/build/ubsan/lib $(BIN)/pytest -q tests/unit tests/property tests/adversarial
 
+FUZZ := $(MAKE) --no-print-directory -j2 -C tests/fuzz
+
+fuzz: $(READY) ## fuzz with clang's libFuzzer (TARGET=pgn, RUNS=1000000)
+	$(call say,Fuzzing: see tests/fuzz/README.md)
+	@sh .ci/prerequisites fuzz
+	@$(FUZZ) run
+
+fuzz-smoke: $(READY) ## fuzz all targets, for a minute in all
+	$(call say,Fuzzing for a minute: see tests/fuzz/README.md)
+	@sh .ci/prerequisites fuzz
+	@$(FUZZ) smoke
+
 lint: build ## ruff, mypy, clang-format
 	$(call say,Lint)
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
-	@find csrc tests/c -name '*.[ch]' | xargs $(BIN)/clang-format --dry-run -Werror
+	@find csrc tests/c tests/fuzz -name '*.[ch]' | xargs $(BIN)/clang-format --dry-run -Werror
 
 format: $(READY) ## rewrite Python and C sources in the house style
 	@$(BIN)/ruff check --fix --select I .
 	@$(BIN)/ruff format .
-	@find csrc tests/c -name '*.[ch]' | xargs $(BIN)/clang-format -i
+	@find csrc tests/c tests/fuzz -name '*.[ch]' | xargs $(BIN)/clang-format -i
 
 bench: build ## run the benchmarks beside their peers (SIZE=--quick, --full); JSON in build/bench
 	$(call say,Benchmarks)

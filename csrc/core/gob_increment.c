@@ -236,7 +236,7 @@ static void look_ahead_left(const bulk *b, const batch *t)
         int64_t member = b->members[t->start + t->left[k]];
         if (ref == NULL) {
             gob_index_warm_slot(&b->ix->table, member);
-        } else {
+        } else if (ref->page->patch.capacity != 0) {
             const uint8_t *group =
                 gob_patch_home(&ref->page->patch, kind, gob_page_position(member));
             GOB_PREFETCH(group);

@@ -24,7 +24,7 @@ enum tag {
 
 /* What reading a game, or a part of one, came to. */
 typedef enum outcome {
-    NOTHING,    /* blank lines and comments only */
+    NOTHING,    /* the block ends before the game */
     MOVES,      /* the tags are read */
     NEXT_GAME,  /* the game is whole */
     INCOMPLETE, /* the block ends inside the game */
@@ -322,6 +322,26 @@ static bool ends_in_result(const char *at, const char *stop)
     return is_result(token);
 }
 
+/* Outside of moves. */
+static bool is_blank_or_comment(const line *l)
+{
+    return l->escaped || l->at == l->stop || *l->at == ';';
+}
+
+/* Up to the line where a game starts. */
+static void skip_to_game(cursor *c)
+{
+    cursor before = *c;
+    line l;
+
+    for (; next_line(c, &l); before = *c) {
+        if (!is_blank_or_comment(&l)) {
+            *c = before;
+            return;
+        }
+    }
+}
+
 /* The tags of a game, until its moves or the next game begin. */
 static outcome read_header(game *g, cursor *c)
 {
@@ -330,7 +350,7 @@ static outcome read_header(game *g, cursor *c)
     line l;
 
     for (; next_line(c, &l); before = *c) {
-        if (l.escaped || l.at == l.stop || *l.at == ';') {
+        if (is_blank_or_comment(&l)) {
             continue;
         }
         if (state == NOTHING && !starts_game(&l)) {
@@ -418,10 +438,13 @@ static int32_t read_diff(span text)
 
 static span next_word(span text)
 {
+    if (text.length == 0) {
+        return text;
+    }
     const char *stop = text.at + text.length;
-    const char *at = text.length == 0 ? text.at : skip_blanks(text.at, stop);
+    const char *at = skip_blanks(text.at, stop);
     size_t length = 0;
-    while (at != NULL && at + length < stop && !is_blank(at[length])) {
+    while (at + length < stop && !is_blank(at[length])) {
         length++;
     }
     return (span){at, length};
@@ -567,6 +590,13 @@ static void take_game(gob_pgn_scan *scan, const game *g)
     }
 }
 
+/* What is before the cursor is read. */
+static void consume(gob_pgn_scan *scan, const cursor *c, const char *data)
+{
+    scan->consumed = (size_t)(c->at - data);
+    scan->lines = c->lines;
+}
+
 gob_status gob_pgn_read(gob_pgn_scan *scan, const char *data, size_t length)
 {
     cursor c = {data, data + length, 0};
@@ -576,22 +606,19 @@ gob_status gob_pgn_read(gob_pgn_scan *scan, const char *data, size_t length)
     scan->out.text_stops[0] = scan->out.player_stops[0] = 0;
     while (scan->games < scan->out.capacity) {
         game g = {0};
+        skip_to_game(&c);
+        consume(scan, &c, data);
         outcome step = read_header(&g, &c);
         if (step == MOVES) {
             step = skip_moves(&g, &c);
         }
         bool whole = step == NEXT_GAME || (step == INCOMPLETE && scan->final && g.moves != NULL &&
                                            ends_in_result(g.moves, c.at));
-        if (whole) {
-            take_game(scan, &g);
-        } else if (step == INCOMPLETE) {
-            break;
-        }
-        scan->consumed = (size_t)(c.at - data);
-        scan->lines = c.lines;
         if (!whole) {
             return step == FAULTY ? GOB_MALFORMED : GOB_OK;
         }
+        take_game(scan, &g);
+        consume(scan, &c, data);
     }
     return GOB_OK;
 }

@@ -60,7 +60,7 @@ typedef struct gob_pgn_scan {
     bool final; /* nothing follows the block, so that its last game can be whole */
     gob_pgn_output out;
     /* Results of one call. */
-    size_t consumed; /* bytes of the games read, and of blank lines and comments before them */
+    size_t consumed; /* bytes of the games read, and of blank lines and comments before a game */
     size_t lines;    /* in them */
     size_t games;    /* written */
     size_t observations;

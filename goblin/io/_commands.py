@@ -116,7 +116,10 @@ class CommandReader(Reader[CommandBatch]):
 
     def _complete(self, block: bytes) -> bytes:
         # A newline ends a last line; a RESP array has an end of its own, so it stays cut.
-        return block if block.startswith(b"*") else block + b"\n"
+        last = 0
+        while step := self._read_block(block, last)[0]:
+            last += step
+        return block if block.startswith(b"*", last) else block + b"\n"
 
     def _read_block(
         self, block: bytes, at: int

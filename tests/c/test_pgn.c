@@ -143,6 +143,20 @@ static void test_what_is_no_game(void)
     release(&r);
 }
 
+/* What comes before a game is read, also where the game is not whole: errors give its line, in
+ * whatever blocks a file is read. */
+static void test_blank_lines_before_an_incomplete_game(void)
+{
+    static const char text[] = "\n; comment\n[Event \"a\"]\n\n1. e4\n";
+    for (int final = 0; final < 2; final++) {
+        results r = {.scan = {.final = final != 0}};
+        CHECK(scan_text(&r, text, sizeof text - 1, 8) == GOB_OK);
+        CHECK(r.scan.games == 0 && r.scan.lines == 2);
+        CHECK(strncmp(text + r.scan.consumed, "[Event", 6) == 0);
+        release(&r);
+    }
+}
+
 /* Random bytes of the few that matter: as a loop over single bytes finds them. */
 static void test_comments_of_random_lines(void)
 {
@@ -207,6 +221,7 @@ int main(void)
     test_capacity_stops_the_scan();
     test_every_cut();
     test_what_is_no_game();
+    test_blank_lines_before_an_incomplete_game();
     test_comments_of_random_lines();
     test_random_tags();
     return test_report();

@@ -151,6 +151,15 @@ def test_every_cut_of_a_resp_command() -> None:
         assert delivered == [b"a"]
 
 
+@pytest.mark.parametrize("before", [b"", b"ZADD k 1 a\n", resp(b"ZADD", b"k", b"1", b"a")])
+def test_only_a_last_line_may_lack_its_newline(before: bytes) -> None:
+    pairs = [] if before == b"" else [("ZADD", b"k", [b"a"], [1.0])]
+    array = resp(b"ZINCRBY", b"k", b"2", b"b")
+    assert read(before + b"ZINCRBY k 2 b") == [*pairs, ("ZINCRBY", b"k", [b"b"], [2.0])]
+    for cut in range(1, len(array)):
+        assert "cut off" in fault_of(before + array[:-cut])
+
+
 def test_lengths_that_lie_ask_for_no_memory() -> None:
     assert "cut off" in fault_of(b"*4\r\n$4\r\nZADD\r\n$9000000000000000000\r\nk\r\n")
     assert "cut off" in fault_of(b"*9000000000000000000\r\n$4\r\nZADD\r\n$1\r\nk\r\n")
