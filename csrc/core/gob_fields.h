@@ -32,7 +32,8 @@ void gob_fields_prefetch_record(const gob_fields *s, const gob_field *f);
 /* The record of a slot. */
 const uint8_t *gob_fields_record(const gob_fields *s, size_t slot, size_t *bytes);
 
-/* Room for so many more entries, and bytes of records as gob_fields_bytes_for gives them. */
+/* Room for so many more entries, and bytes of records as gob_fields_bytes_for gives them; all of it
+ * or none. */
 gob_status gob_fields_reserve(gob_fields *s, gob_alloc *a, size_t entries, size_t bytes);
 size_t gob_fields_bytes_for(size_t record_bytes);
 
