@@ -26,8 +26,8 @@ export PIP_ROOT_USER_ACTION := ignore
 say = @printf '\n=== %s\n' '$(1)'
 
 .NOTPARALLEL:
-.PHONY: help demo test test-py test-doc test-c test-neon test-asan test-ubsan test-simd test-debug \
-    fuzz fuzz-smoke lint format bench build clean
+.PHONY: help demo test test-py test-doc test-c test-neon test-asan test-ubsan test-valgrind test-slow \
+    test-simd test-debug fuzz fuzz-smoke lint format bench build clean
 
 help: ## list these targets
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 14
@@ -96,6 +96,20 @@ test-ubsan: $(READY) ## Python tests on an extension built with the undefined-be
 	$(call say,Undefined-behaviour sanitizer: Python tests)
 	@GOBLIN_DEBUG=1 GOBLIN_SANITIZE=undefined $(call BUILD,ubsan)
 	@PYTHONPATH=$(CURDIR)/build/ubsan/lib $(BIN)/pytest -q tests/unit tests/property tests/adversarial
+
+# Sanitizers leave out what valgrind sees: bytes that are used before they were set.
+VALGRIND := valgrind -q --error-exitcode=1
+test-valgrind: build ## C tests, and each structure from Python, under valgrind (2 minutes of two idle cores, and more)
+	$(call say,Valgrind: C tests)
+	@$(MAKE) --no-print-directory -j2 -C tests/c run OUT=$(CURDIR)/build/valgrind SANITIZE= \
+	    RUN='$(VALGRIND) --leak-check=full'
+	$(call say,Valgrind: Python)
+	@GOBLIN_SIMD=$(WIDEST) PYTHONMALLOC=malloc \
+	    $(VALGRIND) --suppressions=tests/valgrind.supp $(BIN)/python tests/valgrind.py
+
+test-slow: build ## the tests that take minutes each: every combination of what test-py samples
+	$(call say,Slow tests)
+	@$(PYTEST) -m slow
 
 FUZZ := $(MAKE) --no-print-directory -j2 -C tests/fuzz
 

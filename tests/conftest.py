@@ -72,3 +72,15 @@ def interrupt_soon() -> Iterator[Callable[[float], Any]]:
     gc.enable()
     signal.setitimer(signal.ITIMER_REAL, 0)
     signal.signal(signal.SIGALRM, before)
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """How many allocations the tests made fail, over all workers."""
+    failed = sum(
+        count
+        for report in terminalreporter.getreports("passed")
+        for name, count in report.user_properties
+        if name == "failed_allocations"
+    )
+    if failed:
+        terminalreporter.write_line(f"{failed:,} allocations failed, and none changed anything")

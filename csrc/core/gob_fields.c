@@ -151,29 +151,38 @@ static void fill_table(const gob_fields *s, gob_table *t)
     }
 }
 
-/* Another table for the records, for `count` of them with offsets of so many bytes. */
-static gob_status renew_table(gob_fields *s, gob_alloc *a, size_t count, unsigned offset_bytes,
-                              bool tight)
+/* An empty table for `count` records with offsets of so many bytes. */
+static gob_status table_for(const gob_fields *s, gob_alloc *a, size_t count, unsigned offset_bytes,
+                            bool tight, gob_table *t)
 {
     gob_table like = s->table;
-    gob_table grown;
     like.member_bytes = (uint8_t)offset_bytes;
-    GOB_TRY(gob_table_resized(&like, a, count, tight, &grown));
-    fill_table(s, &grown);
+    return gob_table_resized(&like, a, count, tight, t);
+}
+
+static void take_table(gob_fields *s, gob_alloc *a, gob_table *t)
+{
+    fill_table(s, t);
     gob_table_free(&s->table, a);
-    s->table = grown;
-    return GOB_OK;
+    s->table = *t;
 }
 
 gob_status gob_fields_reserve(gob_fields *s, gob_alloc *a, size_t entries, size_t bytes)
 {
-    GOB_TRY(gob_arena_reserve(&s->arena, a, bytes));
-    bool room = gob_table_has_room(&s->table, entries);
-    if (room && reaches(s, s->arena.used + bytes)) {
-        return GOB_OK;
+    bool narrow = reaches(s, s->arena.used + bytes);
+    if (narrow && gob_table_has_room(&s->table, entries)) {
+        return gob_arena_reserve(&s->arena, a, bytes);
     }
-    unsigned offset_bytes = reaches(s, s->arena.used + bytes) ? s->table.member_bytes : 8;
-    return renew_table(s, a, gob_fields_count(s) + entries, offset_bytes, false);
+    gob_table grown;
+    unsigned offset_bytes = narrow ? s->table.member_bytes : 8;
+    GOB_TRY(table_for(s, a, gob_fields_count(s) + entries, offset_bytes, false, &grown));
+    gob_status status = gob_arena_reserve(&s->arena, a, bytes);
+    if (status != GOB_OK) {
+        gob_table_free(&grown, a);
+        return status;
+    }
+    take_table(s, a, &grown);
+    return GOB_OK;
 }
 
 /* Free records: those of less than GOB_FREE_LENGTHS behind their head, so that one byte is before
@@ -283,11 +292,14 @@ gob_status gob_fields_build(gob_fields *s, gob_alloc *a, gob_next_record *next, 
     }
     s->arena.capacity = total;
     copy_records(s, next, source);
-    gob_status status = renew_table(s, a, count, reaches(s, total) ? 4 : 8, true);
+    gob_table t;
+    gob_status status = table_for(s, a, count, reaches(s, total) ? 4 : 8, true, &t);
     if (status != GOB_OK) {
         gob_fields_free(s, a);
+        return status;
     }
-    return status;
+    take_table(s, a, &t);
+    return GOB_OK;
 }
 
 bool gob_fields_wasteful(const gob_fields *s)

@@ -37,7 +37,8 @@ const uint8_t *gob_fields_record(const gob_fields *s, size_t slot, size_t *bytes
  * third of the slots are taken; GOB_NO_SLOT where there is none. */
 size_t gob_fields_any(const gob_fields *s, uint64_t salt);
 
-/* Room for so many more entries, and bytes of records as gob_fields_bytes_for gives them. */
+/* Room for so many more entries, and bytes of records as gob_fields_bytes_for gives them; all of it
+ * or none. */
 gob_status gob_fields_reserve(gob_fields *s, gob_alloc *a, size_t entries, size_t bytes);
 size_t gob_fields_bytes_for(size_t record_bytes);
 

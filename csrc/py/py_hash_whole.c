@@ -168,13 +168,16 @@ PyObject *gob_hash_validate(gob_hash_object *self, PyObject *unused)
     Py_RETURN_NONE;
 }
 
-/* _fail_at(n): the n-th allocation from now fails, once; 0 for none */
+/* _fail_at(n) -> what was left of the last n
+ *
+ * The n-th allocation from now fails, once; 0 for none. */
 PyObject *gob_hash_fail_at(gob_hash_object *self, PyObject *n)
 {
     unsigned long long at = PyLong_AsUnsignedLongLong(n);
     if ((at == (unsigned long long)-1 && PyErr_Occurred()) || gob_ready(self) < 0) {
         return NULL;
     }
+    uint64_t left = self->map.alloc.fail_at;
     self->map.alloc.fail_at = at;
-    Py_RETURN_NONE;
+    return PyLong_FromUnsignedLongLong(left);
 }

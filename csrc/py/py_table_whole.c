@@ -47,7 +47,7 @@ PyObject *gob_table_clear(gob_table_object *self, PyObject *unused)
 
 typedef struct pair {
     gob_records *to;
-    const gob_records *from;
+    gob_records *from;
 } pair;
 
 static gob_status copy_work(void *context, size_t from, size_t n)
@@ -92,6 +92,7 @@ PyObject *gob_table_assign(gob_table_object *self, PyObject *object)
     /* Failures that tests ask for are those of the table that is copied. */
     twin.alloc.fail_at = p.from->alloc.fail_at;
     gob_status status = gob_run_whole(other, copy_work, &p, gob_records_count(p.from));
+    p.from->alloc.fail_at = twin.alloc.fail_at;
     twin.alloc.fail_at = 0;
     if (status != GOB_OK) {
         return gob_raise(status);
@@ -179,13 +180,16 @@ PyObject *gob_table_validate_all(gob_table_object *self, PyObject *unused)
     Py_RETURN_NONE;
 }
 
-/* _fail_at(n): the n-th allocation from now fails, once; 0 for none */
+/* _fail_at(n) -> what was left of the last n
+ *
+ * The n-th allocation from now fails, once; 0 for none. */
 PyObject *gob_table_fail_at(gob_table_object *self, PyObject *n)
 {
     unsigned long long at = PyLong_AsUnsignedLongLong(n);
     if ((at == (unsigned long long)-1 && PyErr_Occurred()) || gob_ready(self) < 0) {
         return NULL;
     }
+    uint64_t left = self->records.alloc.fail_at;
     self->records.alloc.fail_at = at;
-    Py_RETURN_NONE;
+    return PyLong_FromUnsignedLongLong(left);
 }

@@ -145,6 +145,7 @@ PyObject *gob_whole_assign(gob_sortedset *self, PyObject *object)
     return_failure(&p);
     bool copied = status == GOB_OK && gob_ready(self) == 0;
     if (copied) {
+        twin.alloc.fail_at = self->z.alloc.fail_at;
         exchange(self, &twin, &kind);
     }
     gob_zset_clear(&twin);
@@ -204,9 +205,10 @@ PyObject *gob_whole_rescore(gob_sortedset *self, PyObject *args)
     gob_zset_init(&fresh, gob_zset_layout(&self->z), self->z.merge_exponent, seed);
     lend_failure(&p);
     int result = gob_run(self, rescore_work, &p, (size_t)gob_zset_count(&self->z));
-    return_failure(&p);
     if (result == 0 && p.changed) { /* else iterators live on */
         gob_zset_swap(&self->z, &fresh);
+    } else {
+        return_failure(&p);
     }
     gob_zset_clear(&fresh);
     return result < 0 ? NULL : Py_NewRef(Py_None);
@@ -288,13 +290,16 @@ PyObject *gob_whole_validate(gob_sortedset *self, PyObject *unused)
     Py_RETURN_NONE;
 }
 
-/* _fail_at(n): the n-th allocation from now fails, once; 0 for none */
+/* _fail_at(n) -> what was left of the last n
+ *
+ * The n-th allocation from now fails, once; 0 for none. */
 PyObject *gob_whole_fail_at(gob_sortedset *self, PyObject *n)
 {
     unsigned long long at = PyLong_AsUnsignedLongLong(n);
     if ((at == (unsigned long long)-1 && PyErr_Occurred()) || gob_ready(self) < 0) {
         return NULL;
     }
+    uint64_t left = self->z.alloc.fail_at;
     self->z.alloc.fail_at = at;
-    Py_RETURN_NONE;
+    return PyLong_FromUnsignedLongLong(left);
 }

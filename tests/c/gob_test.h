@@ -6,8 +6,27 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "gob_alloc.h"
+
 static int test_passed;
 static int test_failed;
+static int test_allocations_failed;
+
+/* The linker puts these in the place of the allocator's functions. */
+#define COUNTED(name, parameters, arguments)                                                       \
+    void *__real_##name parameters;                                                                \
+    void *__wrap_##name parameters;                                                                \
+    void *__wrap_##name parameters                                                                 \
+    {                                                                                              \
+        void *p = __real_##name arguments;                                                         \
+        test_allocations_failed += p == NULL;                                                      \
+        return p;                                                                                  \
+    }
+
+COUNTED(gob_malloc, (gob_alloc * a, size_t size), (a, size))
+COUNTED(gob_calloc, (gob_alloc * a, size_t size), (a, size))
+COUNTED(gob_realloc, (gob_alloc * a, void *block, size_t old_size, size_t size),
+        (a, block, old_size, size))
 
 #define CHECK(condition)                                                                           \
     do {                                                                                           \
@@ -30,7 +49,11 @@ static int test_failed;
 /* Prints the tally; the exit status of the program. A test that checked nothing has failed. */
 static inline int test_report(void)
 {
-    printf("%d passed, %d failed\n", test_passed, test_failed);
+    printf("%d passed, %d failed", test_passed, test_failed);
+    if (test_allocations_failed > 0) {
+        printf("; %d allocations failed", test_allocations_failed);
+    }
+    printf("\n");
     return test_failed == 0 && test_passed > 0 ? 0 : 1;
 }
 

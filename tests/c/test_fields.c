@@ -221,7 +221,13 @@ static void test_reserve(void)
     }
     CHECK(a.fail_at == 1 && matches());
     a.fail_at = 0;
+    size_t live = a.live;
     CHECK(gob_fields_reserve(&s, &a, 1, SIZE_MAX / 2) == GOB_NOMEM && matches());
+    for (uint64_t nth = 1; nth <= 2; nth++) { /* the table, then the arena */
+        a.fail_at = nth;
+        CHECK(gob_fields_reserve(&s, &a, 9999, 99999) == GOB_NOMEM);
+        CHECK(a.fail_at == 0 && a.live == live && matches());
+    }
     end_test();
 }
 

@@ -583,51 +583,6 @@ def test_numbers_and_uuids_in_text_are_small() -> None:
     assert table["77"].to_dict() == {"id": str(UUID(int=77 << 64 | 5)), "n": "77"}
 
 
-# ---- failures
-
-
-def operations() -> dict[str, Any]:
-    rows = {f"n{n}": {f"f{n % 5}": n, "elo": n} for n in range(300)}
-    return {
-        "set record": lambda t: t.__setitem__("zoe", {"a": 1, "b": 2}),
-        "replace record": lambda t: t.__setitem__("ann", {"a": 1, "b": 2}),
-        "set field": lambda t: t["bob"].__setitem__("new", 2**50),
-        "longer value": lambda t: t["bob"].__setitem__("elo", 2**50),
-        "remove field": lambda t: t["ann"].__delitem__("won"),
-        "increment": lambda t: t["ann"].increment("draws"),
-        "many fields": lambda t: t["ann"].update(rows["n4"]),
-        "update": lambda t: t.update(rows),
-        "copy": lambda t: t.copy(),
-        "optimize": lambda t: t.optimize(),
-        "clear": lambda t: t.clear(),
-        "pop": lambda t: t.pop("ann"),
-        "column": lambda t: t.column("elo"),
-    }
-
-
-@pytest.mark.parametrize("name", operations())
-@pytest.mark.parametrize("size", [0, 500])
-def test_every_allocation_may_fail(name: str, size: int) -> None:
-    operation = operations()[name]
-    table = ladder()
-    table.update({f"r{n}": {"elo": n, "won": 0} for n in range(size)})
-    before = table.to_dict()
-    for n in range(1, 20_000):
-        table._fail_at(n)
-        try:
-            operation(table)
-        except MemoryError:
-            table._validate()
-            assert table.to_dict() == before
-            assert_memory(table)
-            continue
-        table._fail_at(0)
-        break
-    else:
-        raise AssertionError("it never succeeds")
-    table._validate()
-
-
 class Number:
     """An integer or a float whose conversion changes the table."""
 

@@ -173,7 +173,7 @@ def test_batches_do_not_share_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     assert third.black.tolist() == ["b3"]
 
 
-# Case B34: ratings that are none, players that are none.
+# Ratings that are none, players that are none.
 
 
 @pytest.mark.parametrize(
@@ -181,6 +181,7 @@ def test_batches_do_not_share_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     ["?", "", "-", "1500?", "+1500", "-5", "99999999999", "10000", " 1500", "1500 ", "1e3", "१५००"],
 )
 def test_ratings_that_are_none(text: str) -> None:
+    """Missing ratings never become numbers (B34)."""
     reader = games(io.BytesIO(game(white_elo=text)))
     (batch,) = reader
     assert batch.white_elo.tolist() == [-1]
@@ -306,10 +307,11 @@ def test_variants() -> None:
         games(io.BytesIO(data), variant="-")
 
 
-# Case B36: marks, line ends, escapes.
+# Marks, line ends, escapes.
 
 
 def test_mark_and_carriage_returns() -> None:
+    """A byte-order mark, line ends and escapes (B36)."""
     text = (
         b'[Event "x"]\r\n[White "Player \\"A\\" \\\\ ]("]\r\n[Black "PlayerB"]\r\n'
         b'[WhiteElo "1500"]\r\n\r\n1. e4 *\r\n\r\n'
@@ -492,12 +494,13 @@ def test_empty_files(tmp_path: Path) -> None:
     assert list(games([])) == []
 
 
-# Files: case B37, frames and streams; case B38, windows.
+# Files: frames, streams, windows.
 
 
 @pytest.mark.parametrize("compress", [frame, bz2.compress])
 @pytest.mark.parametrize("cut", range(0, 130, 9))
 def test_frames_may_be_cut_anywhere_between(compress: type[bytes], cut: int) -> None:
+    """All frames and streams of a file are read (B37)."""
     text = game(white="Ünïcödé 🦫") + numbered(2)
     data = compress(text[:cut]) + compress(b"") + compress(text[cut:])
     assert whites(data) == ["Ünïcödé 🦫", "w2"]
@@ -578,7 +581,7 @@ def test_compression_is_told_by_content(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("log", "fits"), [(23, True), (27, True), (28, False), (31, False)])
 def test_windows(log: int, fits: bool) -> None:
-    """The text comes through a stream of unknown size, so that the frame declares its window."""
+    """Large windows (B38): of a stream of unknown size the frame declares its window."""
     options = {zstd.CompressionParameter.window_log: log}
     compressor = zstd.ZstdCompressor(options=options)
     data = compressor.compress(numbered(1)) + compressor.flush()

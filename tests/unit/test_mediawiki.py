@@ -255,10 +255,11 @@ def test_fraction_digits_of_a_timestamp() -> None:
     assert [str(moment)[20:] for moment in batch.event_timestamp] == ["000000", "500000", "123456"]
 
 
-# Case B40: text.
+# Text.
 
 
 def test_titles_come_as_written() -> None:
+    """Words such as null and quotes are text like any other (B40)."""
     titles = ["NaN", "null", "NA", '"PageX" (album)', '"PageY', "B", 'C" x', "D", "Ünïcödé", "🦫"]
     data = b"\n".join(row(page_id=str(i), page_title=t) for i, t in enumerate(titles))
     (batch,) = history(io.BytesIO(data), columns=("page_id", "page_title"))

@@ -1,4 +1,4 @@
-"""Long calls: other threads run, Ctrl-C stops them cleanly, progress is reported."""
+"""Long calls (B57): other threads run, Ctrl-C stops them cleanly, progress is reported."""
 
 from __future__ import annotations
 
