@@ -147,10 +147,12 @@ def test_arrays_of_a_set_of_integers(call: Callable[..., Any], ordered: bool, ef
     assert (z.scores(members) == scores).all()
 
 
-def test_arrays_of_names(effort: int) -> None:
+@pytest.mark.parametrize("dtype", ["S8", "V16"])
+def test_arrays_of_names(dtype: str, effort: int) -> None:
     """What is stored then is anyone's guess, even one name twice, but it can be read."""
-    members = np.array([b"%08d" % n for n in range(20_000)])
-    raw = members.view("V8")
+    width = np.dtype(dtype).itemsize
+    members = np.array([b"%0*d" % (width, n) for n in range(20_000)]).view(dtype)
+    raw = members.view(f"V{width}")
     turns = itertools.cycle([raw[::-1].copy(), np.roll(raw, 7)])
 
     def scribble() -> None:
@@ -158,7 +160,7 @@ def test_arrays_of_names(effort: int) -> None:
 
     def work() -> None:
         for _ in range(3 * effort):
-            z: SortedSet[bytes] = SortedSet(members, 1.0)
+            z: SortedSet[Any] = SortedSet(members, 1.0)
             z.increment_many(members)
             z.remove(members[::2])
             assert sum(1 for _ in z.items()) == len(z)
