@@ -56,6 +56,7 @@ PyObject *gob_whole_configure(gob_sortedset *self, PyObject *args)
         .named = kind > 1,
     };
     self->kind = (uint8_t)(kind > 1 ? kind - 1 : GOB_INTS);
+    self->wide = kind == 1;
     layout.fixed = self->kind == GOB_UUID ? 16 : 0;
     uint64_t stamp = self->z.stamp + 1;
     gob_zset_clear(&self->z);
@@ -126,6 +127,7 @@ PyObject *gob_whole_assign(gob_sortedset *self, PyObject *object)
     gob_zset_clear(&self->z);
     gob_zset_init(&self->z, gob_zset_layout(&other->z), other->z.merge_exponent, seed);
     self->kind = other->kind;
+    self->wide = other->wide;
     self->laid = true;
     pair p = {.to = &self->z, .from = &other->z};
     lend_failure(&p);
@@ -141,13 +143,16 @@ PyObject *gob_whole_swap(gob_sortedset *self, PyObject *object)
     if (other == NULL || gob_ready(self) < 0 || gob_ready(other) < 0) {
         return NULL;
     }
-    bool alike = self->kind == other->kind && gob_member_bytes(self) == gob_member_bytes(other);
+    bool alike = self->kind == other->kind && self->wide == other->wide;
     self->relaid = self->relaid || (self->laid && !alike);
     self->laid = true;
     gob_zset_swap(&self->z, &other->z);
     uint8_t kind = self->kind;
+    bool wide = self->wide;
     self->kind = other->kind;
+    self->wide = other->wide;
     other->kind = kind;
+    other->wide = wide;
     Py_RETURN_NONE;
 }
 
