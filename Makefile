@@ -26,8 +26,8 @@ export PIP_ROOT_USER_ACTION := ignore
 say = @printf '\n=== %s\n' '$(1)'
 
 .NOTPARALLEL:
-.PHONY: help demo test test-py test-doc test-c test-neon test-asan test-ubsan test-valgrind test-slow \
-    test-simd test-debug fuzz fuzz-smoke lint format bench build clean
+.PHONY: help demo test test-py test-doc test-c test-neon test-asan test-ubsan test-tsan test-valgrind \
+    test-slow test-simd test-debug fuzz fuzz-smoke lint format bench build clean
 
 help: ## list these targets
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 14
@@ -82,6 +82,17 @@ test-neon: ## C unit tests on the NEON kernels, cross-compiled and emulated
 	$(call say,C unit tests for AArch64: NEON kernels)
 	@$(MAKE) --no-print-directory -j2 -C tests/c neon
 
+# The lock of the binding in C, then the extension. The interpreter and numpy are not sanitized: only
+# what the extension does is looked at, but the locks of all are known.
+test-tsan: $(READY) ## the lock, and tests of threads on an extension, built with the thread sanitizer
+	$(call say,Thread sanitizer: the lock in C)
+	@$(MAKE) --no-print-directory -j2 -C tests/threads/c
+	$(call say,Thread sanitizer: Python tests)
+	@GOBLIN_SANITIZE=thread $(call BUILD,tsan-py)
+	@PYTHONPATH=$(CURDIR)/build/tsan-py/lib TSAN_OPTIONS=ignore_noninstrumented_modules=1:exitcode=66 \
+	    LD_PRELOAD="$$($${CC:-cc} -print-file-name=libtsan.so)" $(BIN)/pytest -q tests/threads \
+	    --ignore=tests/threads/test_fork.py --ignore=tests/threads/test_interpreters.py
+
 # The interpreter itself is not sanitized, so the run-time library comes first by LD_PRELOAD, and
 # with it libstdc++, whose exceptions it must find. Python never frees all it owns: no leak check.
 test-asan: $(READY) ## Python tests on an extension built with the address sanitizer
@@ -90,7 +101,8 @@ test-asan: $(READY) ## Python tests on an extension built with the address sanit
 	@PYTHONPATH=$(CURDIR)/build/asan/lib PYTHONMALLOC=malloc ASAN_OPTIONS=detect_leaks=0 \
 	    LD_PRELOAD="$$($${CC:-cc} -print-file-name=libasan.so) \
 	    $$($${CC:-cc} -print-file-name=libstdc++.so.6)" \
-	    $(BIN)/pytest -q tests/unit tests/property tests/adversarial --ignore=tests/unit/test_build.py
+	    $(BIN)/pytest -q tests/unit tests/property tests/adversarial tests/threads \
+	    --ignore=tests/unit/test_build.py --ignore=tests/threads/test_interpreters.py
 
 test-ubsan: $(READY) ## Python tests on an extension built with the undefined-behaviour sanitizer
 	$(call say,Undefined-behaviour sanitizer: Python tests)
@@ -128,12 +140,12 @@ lint: build ## ruff, mypy, clang-format
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
-	@find csrc tests/c tests/fuzz -name '*.[ch]' | xargs $(BIN)/clang-format --dry-run -Werror
+	@find csrc tests/c tests/fuzz tests/threads -name '*.[ch]' | xargs $(BIN)/clang-format --dry-run -Werror
 
 format: $(READY) ## rewrite Python and C sources in the house style
 	@$(BIN)/ruff check --fix --select I .
 	@$(BIN)/ruff format .
-	@find csrc tests/c tests/fuzz -name '*.[ch]' | xargs $(BIN)/clang-format -i
+	@find csrc tests/c tests/fuzz tests/threads -name '*.[ch]' | xargs $(BIN)/clang-format -i
 
 bench: build ## run the benchmarks beside their peers (SIZE=--quick, --full); JSON in build/bench
 	$(call say,Benchmarks)

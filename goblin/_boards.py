@@ -7,7 +7,6 @@ import functools
 import itertools
 import math
 import sys
-import threading
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from typing import Any, Generic, Self, TypeVar, overload
@@ -135,7 +134,7 @@ class Boards(Mapping[G, SortedSet[M]]):
     (['de', 'fr'], {'ann': 3.0})
     """
 
-    __slots__ = ("_boards", "_lock", "_member", "_order", "_width")
+    __slots__ = ("_boards", "_guard", "_member", "_order", "_width")
 
     def __init__(self, *, member: MemberKind | None = None, score: ScoreKind = "float64") -> None:
         if member is not None:
@@ -145,7 +144,9 @@ class Boards(Mapping[G, SortedSet[M]]):
         self._width = np.dtype(score).itemsize
         self._boards: dict[G, SortedSet[M]] = {}
         self._order: list[Any] = []  # as of the last _sorted()
-        self._lock = threading.RLock()  # for who adds boards
+        # Who adds boards holds it; it never has a member. A lock of Python would stay locked in a
+        # forked child.
+        self._guard: SortedSet[M] = SortedSet.__new__(SortedSet)
 
     @classmethod
     def from_arrays(
@@ -215,8 +216,8 @@ class Boards(Mapping[G, SortedSet[M]]):
         board = self._boards.get(name)
         if board is not None:
             return board.increment(member, by)
-        with self._lock:
-            return self._open(_present(name), member, by)
+        opened: float = self._guard._atomically(self._open, _present(name), member, by)
+        return opened
 
     def _open(self, group: G, member: M, by: float) -> float:
         """The first increment of a board, unless another thread was faster."""
@@ -258,8 +259,7 @@ class Boards(Mapping[G, SortedSet[M]]):
         if len(column) != len(places):
             raise ValueError(f"{len(column)} members, but {len(places)} groups")
         steps = _convert.scores(by, len(column), "float64")
-        with self._lock:
-            self._add(kind, names, places, column, steps)
+        self._guard._atomically(self._add, kind, names, places, column, steps)
 
     def _add(
         self,
@@ -311,8 +311,7 @@ class Boards(Mapping[G, SortedSet[M]]):
            fr     0       7    2.0
         """
         most = _convert.count(n, "n")
-        with self._lock:
-            groups = list(self)
+        groups: list[Any] = self._guard._atomically(list, self)
         rows = [self._boards[group].top(most) for group in groups]
         nothing = self._new(self._kind_for(())).top()
         return BoardRows(
@@ -332,10 +331,9 @@ class Boards(Mapping[G, SortedSet[M]]):
         >>> boards.memory().total > sum(z.memory().total for z in boards.values())
         True
         """
-        with self._lock:
-            boards = list(self._boards.values())
-            named = sum(map(sys.getsizeof, self._boards))
-            own = sum(map(sys.getsizeof, (self, self._boards, self._order)))
+        groups, boards = self._guard._atomically(lambda: (list(self._boards), list(self.values())))
+        named = sum(map(sys.getsizeof, groups))
+        own = sum(map(sys.getsizeof, (self, self._guard, self._boards, self._order)))
         sums = np.array([(0, 0, 0, 0, 0), *(z._memory() for z in boards)], np.int64).sum(axis=0)
         pages, table, names, pending, order = sums.tolist()
         objects = own + named + len(boards) * SortedSet.__basicsize__

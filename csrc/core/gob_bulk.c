@@ -131,23 +131,48 @@ static gob_status increment_names(gob_zset *z, gob_journal *j, const gob_inputs 
     return GOB_OK;
 }
 
+static gob_status increment_ints(gob_zset *z, gob_journal *j, const int64_t *members, gob_column by,
+                                 size_t at, size_t n, double *out)
+{
+    gob_effects effects = {.stuck = z->stuck};
+    gob_status status =
+        gob_increment_many(&z->index, &z->alloc, members, by, n, j, at, out, &effects);
+    z->stuck = effects.stuck;
+    z->stamp += effects.changed;
+    z->scans = effects.changed ? 0 : z->scans;
+    return status;
+}
+
+/* Members to note for the order at a time. */
+enum { NOTED = 1024 };
+
+/* Of a copy: what is noted is what is then incremented, though another thread may write to the
+ * caller's array meanwhile. */
+static gob_status increment_noted(gob_zset *z, gob_journal *j, const int64_t *members,
+                                  gob_column by, size_t at, size_t n, double *out)
+{
+    int64_t copy[NOTED];
+    memcpy(copy, members, n * sizeof *copy);
+    for (size_t i = 0; i < n; i++) {
+        gob_zset_touch(z, copy[i]);
+    }
+    return increment_ints(z, j, copy, by, at, n, out);
+}
+
 gob_status gob_bulk_increment(gob_zset *z, gob_journal *j, gob_inputs in, size_t from, size_t n,
                               double *out)
 {
     if (z->index.named) {
         return increment_names(z, j, &in, from, n, out);
     }
-    for (size_t i = from; z->order != NULL && i < from + n; i++) {
-        gob_zset_touch(z, in.members[i]);
+    for (size_t at = from, part; at < from + n; at += part) {
+        bool noted = z->order != NULL;
+        part = noted && from + n - at > NOTED ? NOTED : from + n - at;
+        gob_column by = {in.scores.at + at * in.scores.step, in.scores.step};
+        GOB_TRY((noted ? increment_noted : increment_ints)(z, j, in.members + at, by, at, part,
+                                                           out == NULL ? NULL : out + at));
     }
-    gob_column by = {in.scores.at + from * in.scores.step, in.scores.step};
-    gob_effects effects = {.stuck = z->stuck};
-    gob_status status = gob_increment_many(&z->index, &z->alloc, in.members + from, by, n, j, from,
-                                           out == NULL ? NULL : out + from, &effects);
-    z->stuck = effects.stuck;
-    z->stamp += effects.changed;
-    z->scans = effects.changed ? 0 : z->scans;
-    return status;
+    return GOB_OK;
 }
 
 gob_status gob_bulk_remove(gob_zset *z, gob_journal *j, gob_inputs in, size_t from, size_t n,

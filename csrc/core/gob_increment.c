@@ -141,11 +141,11 @@ static void batch_begin(const bulk *b, batch *t, size_t start, size_t n)
 }
 
 /* Input i by whichever path takes it; ref may be NULL. */
-static gob_status bulk_one(const bulk *b, gob_page_ref *ref, size_t i, unsigned small)
+static gob_status bulk_one(const bulk *b, gob_page_ref *ref, size_t i, double by, unsigned small)
 {
     gob_index *ix = b->ix;
-    unsigned position = gob_page_position(b->members[i]);
-    double by = b->by.at[i * b->by.step];
+    int64_t member = b->members[i];
+    unsigned position = gob_page_position(member);
     double sum;
     uint64_t live = ix->live;
     bool done =
@@ -155,7 +155,7 @@ static gob_status bulk_one(const bulk *b, gob_page_ref *ref, size_t i, unsigned 
     if (!done) {
         double old;
         b->journal->done = b->at + i;
-        GOB_TRY(increment(ix, b->alloc, b->members[i], by, b->journal, b->at + i, &old, &sum));
+        GOB_TRY(increment(ix, b->alloc, member, by, b->journal, b->at + i, &old, &sum));
         b->effects->changed = b->effects->changed || sum != old;
         b->effects->stuck = b->effects->stuck || (sum == old && by != 0.0 && isfinite(old));
     } else {
@@ -181,8 +181,8 @@ static gob_status bulk_mixed(const bulk *b, size_t n)
         }
         for (size_t i = 0; i < t.n; i++) {
             gob_page_ref *ref = t.bits == b->ix->pages.bits ? t.refs[i] : NULL;
-            unsigned small = small_addend(b->by.at[(start + i) * b->by.step]);
-            GOB_TRY(bulk_one(b, ref, start + i, small));
+            double by = b->by.at[(start + i) * b->by.step];
+            GOB_TRY(bulk_one(b, ref, start + i, by, small_addend(by)));
         }
     }
     return GOB_OK;
@@ -254,9 +254,11 @@ static void bulk_uncodes(const bulk *b, const batch *t, size_t from, double by)
         k += over;
         if (!over && i >= from) {
             int64_t member = b->members[t->start + i];
-            double old;
-            gob_status status =
-                gob_index_put(b->ix, b->alloc, member, gob_index_get(b->ix, member) - by, &old);
+            double old = gob_index_get(b->ix, member);
+            if (gob_is_absent(old)) {
+                continue; /* only where the caller's input has changed under the call */
+            }
+            gob_status status = gob_index_put(b->ix, b->alloc, member, old - by, &old);
             GOB_ASSERT(status == GOB_OK); /* a plain code stays one */
             (void)status;
         }
@@ -269,7 +271,7 @@ static gob_status bulk_left(const bulk *b, const batch *t, const batch *ahead, u
     for (size_t k = 0; k < t->count; k++) {
         size_t i = t->left[k];
         gob_page_ref *ref = t->bits == b->ix->pages.bits ? t->refs[i] : NULL;
-        gob_status status = bulk_one(b, ref, t->start + i, small);
+        gob_status status = bulk_one(b, ref, t->start + i, small, small);
         if (GOB_UNLIKELY(status != GOB_OK)) {
             bulk_uncodes(b, t, i + 1, small);
             bulk_uncodes(b, ahead, 0, small);

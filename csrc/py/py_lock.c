@@ -12,15 +12,11 @@ static int refuse(gob_locked *self, const char *text)
     return -1;
 }
 
-int gob_wait(gob_locked *self)
+/* At least one pause, in which those who wait already may find it free. Else a thread that makes
+ * one long call after the other, free only while it has the GIL, would keep them out for ever. */
+static int wait_for_turn(gob_locked *self)
 {
-    while (self->use != GOB_FREE) {
-        if (self->owner == PyThread_get_thread_ident()) {
-            return self->use == GOB_HELD
-                       ? 0
-                       : refuse(self, "a %s can't be used from inside a call that is changing or "
-                                      "reading it (a callback, signal handler or finaliser)");
-        }
+    do {
         if (self->pid != getpid()) {
             return refuse(self, "this %s was in use by another thread when the process forked");
         }
@@ -30,8 +26,30 @@ int gob_wait(gob_locked *self)
         {
             return -1;
         }
-    }
+    } while (self->use != GOB_FREE);
     return 0;
+}
+
+int gob_wait(gob_locked *self)
+{
+    if (self->use != GOB_FREE && self->owner == PyThread_get_thread_ident()) {
+        return self->use == GOB_HELD
+                   ? 0
+                   : refuse(self, "a %s can't be used from inside a call that is changing or "
+                                  "reading it (a callback, signal handler or finaliser)");
+    }
+    if (self->use == GOB_FREE && self->pid != getpid()) {
+        self->waiting = 0; /* they are threads of the parent */
+        return 0;
+    }
+    if (self->waiting < UINT8_MAX) {
+        self->waiting++;
+    }
+    int result = wait_for_turn(self);
+    if (self->waiting > 0) {
+        self->waiting--;
+    }
+    return result;
 }
 
 gob_use gob_start(void *object, gob_use use)

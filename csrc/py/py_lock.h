@@ -3,7 +3,7 @@
  * The GIL is the lock of every short call. A call that lets the GIL go marks the object as running
  * first; a composed method of the Python layer holds it over several calls of its own thread.
  * Everyone else waits, except where waiting could never end: the running thread itself, and a
- * forked child. */
+ * forked child. Who comes while others wait lets them go first. */
 #ifndef PY_LOCK_H
 #define PY_LOCK_H
 
@@ -18,7 +18,8 @@ typedef enum gob_use { GOB_FREE, GOB_HELD, GOB_RUNNING } gob_use;
 #define GOB_LOCK_HEAD                                                                              \
     PyObject_HEAD unsigned long owner; /* the thread that holds or runs it */                      \
     int32_t pid;                                                                                   \
-    uint8_t use;
+    uint8_t use;                                                                                   \
+    uint8_t waiting; /* how many threads do, up to 255 */
 
 /* Any such object; the calls below take them all. */
 typedef struct gob_locked {
@@ -31,13 +32,14 @@ enum { GOB_STRETCH = 1 << 18 };
 /* Work on fewer than this is done without letting the GIL go. */
 enum { GOB_DETACH_MIN = 1 << 11 };
 
+/* gob_ready where the object is in use or others wait for it. */
 int gob_wait(gob_locked *self);
 
 /* Before any access to the core: 0 when this thread may go on. */
 GOB_INLINE int gob_ready(void *object)
 {
     gob_locked *self = object;
-    return GOB_LIKELY(self->use == GOB_FREE) ? 0 : gob_wait(self);
+    return GOB_LIKELY((self->use | self->waiting) == 0) ? 0 : gob_wait(self);
 }
 
 /* Marks what is ready as running, or as held; returns what gob_finish needs. */

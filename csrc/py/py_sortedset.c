@@ -15,7 +15,9 @@ static PyObject *sortedset_new(PyTypeObject *type, PyObject *args, PyObject *kwa
     }
     PyObject *object = type->tp_alloc(type, 0);
     if (object != NULL) {
-        gob_zset_init(&((gob_sortedset *)object)->z, layout, 1.0F, seed);
+        gob_sortedset *self = (gob_sortedset *)object;
+        self->wide = true;
+        gob_zset_init(&self->z, layout, 1.0F, seed);
     }
     return object;
 }

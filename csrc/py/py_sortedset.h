@@ -12,15 +12,17 @@
 typedef struct gob_sortedset {
     GOB_LOCK_HEAD
     uint8_t kind;    /* gob_kind of the members */
+    bool wide : 1;   /* integers of 64 bits */
     bool warned : 1; /* has warned that an increment changed nothing */
     bool laid : 1;   /* has got its layout, */
     bool relaid : 1; /* and then another one, while calls may have converted for the first */
     gob_zset z;
 } gob_sortedset;
 
+/* Of integers. Known also while a call of another thread gives the set a new table. */
 GOB_INLINE unsigned gob_member_bytes(const gob_sortedset *self)
 {
-    return self->z.index.table.member_bytes;
+    return self->wide ? 8 : 4;
 }
 
 GOB_INLINE unsigned gob_score_bytes(const gob_sortedset *self)

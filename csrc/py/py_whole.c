@@ -56,6 +56,7 @@ PyObject *gob_whole_configure(gob_sortedset *self, PyObject *args)
         .named = kind > 1,
     };
     self->kind = (uint8_t)(kind > 1 ? kind - 1 : GOB_INTS);
+    self->wide = kind == 1;
     layout.fixed = self->kind == GOB_UUID ? 16 : 0;
     uint64_t stamp = self->z.stamp + 1;
     gob_zset_clear(&self->z);
@@ -116,15 +117,18 @@ static gob_status copy_work(void *context, size_t from, size_t n)
 }
 
 /* Gives a set that is ready another content, and takes that which it has. */
-static void exchange(gob_sortedset *self, gob_zset *z, uint8_t *kind)
+static void exchange(gob_sortedset *self, gob_zset *z, uint8_t *kind, bool *wide)
 {
     uint8_t old = self->kind;
-    bool alike = old == *kind && gob_member_bytes(self) == z->index.table.member_bytes;
+    bool old_wide = self->wide;
+    bool alike = old == *kind && old_wide == *wide;
     self->relaid = self->relaid || (self->laid && !alike);
     self->laid = true;
     gob_zset_swap(&self->z, z);
     self->kind = *kind;
+    self->wide = *wide;
     *kind = old;
+    *wide = old_wide;
 }
 
 /* _assign(other): self becomes a copy of other, which it may be itself. The copy is made beside
@@ -137,6 +141,7 @@ PyObject *gob_whole_assign(gob_sortedset *self, PyObject *object)
         return NULL;
     }
     uint8_t kind = other->kind;
+    bool wide = other->wide;
     gob_zset twin;
     gob_zset_init(&twin, gob_zset_layout(&other->z), other->z.merge_exponent, seed);
     pair p = {.to = &twin, .from = &other->z};
@@ -146,7 +151,7 @@ PyObject *gob_whole_assign(gob_sortedset *self, PyObject *object)
     bool copied = status == GOB_OK && gob_ready(self) == 0;
     if (copied) {
         twin.alloc.fail_at = self->z.alloc.fail_at;
-        exchange(self, &twin, &kind);
+        exchange(self, &twin, &kind, &wide);
     }
     gob_zset_clear(&twin);
     if (status != GOB_OK) {
@@ -162,7 +167,9 @@ PyObject *gob_whole_swap(gob_sortedset *self, PyObject *object)
     if (other == NULL || gob_ready(self) < 0 || gob_ready(other) < 0) {
         return NULL;
     }
-    exchange(self, &other->z, &other->kind);
+    bool wide = other->wide;
+    exchange(self, &other->z, &other->kind, &wide);
+    other->wide = wide;
     Py_RETURN_NONE;
 }
 

@@ -262,32 +262,6 @@ class TestArgumentsThatShrink:
                 call(failing())
         assert z == {5: 1.0}
 
-    def test_another_thread_changes_the_list(self, make: Any) -> None:
-        z, stop = make(), threading.Event()
-        members, pairs = list(range(1000)), [(i, 1.0) for i in range(1000)]
-
-        def change() -> None:
-            while not stop.is_set():
-                del members[100:], pairs[100:]
-                members.extend(range(100, 1000))
-                pairs.extend((i, 1.0) for i in range(100, 1000))
-
-        thread = threading.Thread(target=change)
-        thread.start()
-        try:
-            for _ in range(200):
-                try:
-                    z.increment_many(members)
-                    z.update(pairs)
-                    z.remove(members)
-                except (RuntimeError, ValueError):
-                    pass
-        finally:
-            stop.set()
-            thread.join()
-        z._validate()
-        assert set(z) <= set(range(1000))
-
 
 @pytest.mark.parametrize("change", [CHANGES["clear"], CHANGES["grow"]], ids=["clear", "grow"])
 def test_a_progress_callable_that_uses_the_set(change: Callable[[Any], Any]) -> None:

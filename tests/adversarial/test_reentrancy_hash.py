@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import gc
 import sys
-import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -136,35 +135,6 @@ def test_lists_that_empty_themselves(call: Callable[..., Any]) -> None:
         call(h, keys, values)
     h._validate()
     assert sys.getrefcount(empty) <= references
-
-
-def test_many_threads() -> None:
-    """Reads and writes of all kinds at once; each is whole, and nothing breaks."""
-    h = Hash({f"f{i}": i for i in range(3000)}, value="int64")
-    keys = [f"f{i}" for i in range(3000)]
-    broken: list[object] = []
-
-    def work(step: int) -> None:
-        try:
-            for _ in range(30):
-                h.increment_many(keys, step)
-                values = h.get_many(keys)
-                if len(set((values - range(3000)).tolist())) != 1:
-                    broken.append(values)
-                h.copy().optimize()
-                with contextlib.suppress(RuntimeError):
-                    list(h.items())
-        except Exception as error:
-            broken.append(error)
-
-    threads = [threading.Thread(target=work, args=(i,)) for i in (1, 2, 3)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(120)
-    assert not broken
-    assert h == {f"f{i}": i + 180 for i in range(3000)}
-    h._validate()
 
 
 def test_a_hash_dropped_while_a_call_converts() -> None:

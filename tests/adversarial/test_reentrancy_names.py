@@ -200,35 +200,6 @@ def test_finalisers_that_change_the_set(layout: Layout, read: Any, change: Chang
         del hoard
 
 
-@pytest.mark.parametrize("dtype", ["S8", "V16"])
-def test_another_thread_writes_to_the_array(dtype: str) -> None:
-    """What is stored then is anyone's guess, even one name twice, but it can be read."""
-    width = np.dtype(dtype).itemsize
-    members = np.frombuffer(
-        bytearray(b"".join(b"%0*d" % (width, i) for i in range(200_000))), dtype
-    )
-    raw, stop = members.view(f"V{width}"), threading.Event()
-    turned = raw[::-1].copy()
-
-    def change() -> None:
-        while not stop.is_set():
-            raw[:] = turned
-            turned[:] = turned[np.roll(np.arange(len(turned)), 7)]
-
-    thread = threading.Thread(target=change)
-    thread.start()
-    z = SortedSet(member="bytes" if dtype == "S8" else "uuid")
-    try:
-        for _ in range(3):
-            z.update(members, 1.0)
-            z.remove(members[::2])
-            assert sum(1 for _ in z.items()) == len(z)
-    finally:
-        stop.set()
-        thread.join()
-    z.clear()
-
-
 def test_threads_that_make_it_a_set_of_another_kind() -> None:
     """Each call meets one kind or the other, or says that it changed."""
     z, stop = SortedSet({"a": 1.0}), threading.Event()

@@ -7,7 +7,6 @@ import functools
 import math
 import signal
 import sys
-import threading
 import time
 import uuid
 import warnings
@@ -414,26 +413,6 @@ def test_a_board_of_another_kind_is_noticed() -> None:
     boards = mixed()
     SortedSet.__init__(boards["b"], {1: 1.0}, member="int32")
     refused(boards, RuntimeError, lambda: boards.increment_many(["a", "b"], [1, 2**40]))
-
-
-def test_threads_share_boards() -> None:
-    boards: Boards[int, int] = Boards(member="int64")
-    groups, members = np.arange(20_000) % 50, np.arange(20_000) % 7
-
-    def work(turn: int) -> None:
-        for part in np.array_split(np.random.default_rng(turn).permutation(20_000), 5):
-            boards.increment_many(groups[part], members[part])
-            boards.increment(turn, 1)
-            boards[0].merge(boards[1], weight=0.0)
-            boards.top(2)
-
-    workers = [threading.Thread(target=work, args=[turn]) for turn in range(4)]
-    for worker in workers:
-        worker.start()
-    for worker in workers:
-        worker.join()
-    assert sum(z.total() for z in boards.values()) == 4 * 20_000 + 4 * 5
-    assert list(boards) == list(range(50))
 
 
 ROWS = (["de", "de", "fr", "fr"], [3, 1, 2, 1], [9.0, 1.0, 5.0, 4.0])

@@ -9,7 +9,6 @@ import contextlib
 import copy
 import subprocess
 import sys
-import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -256,27 +255,6 @@ class TestB21AndB55Reentrancy:
         assert abs(sys.getrefcount(None) - counts) < 50
         h._validate()
 
-    def test_another_thread_empties_the_list(self) -> None:
-        h, keys, stop = Hash(), [f"f{i}" for i in range(2000)], threading.Event()
-
-        def disturb() -> None:
-            while not stop.is_set():
-                kept = keys[:]
-                keys.clear()
-                keys.extend(kept)
-
-        disturber = threading.Thread(target=disturb)
-        disturber.start()
-        for _ in range(50):
-            with contextlib.suppress(*ALLOWED):
-                h.set_many(keys, ["v"] * 2000)
-                h.get_many(keys)
-                h.update([(key, "w") for key in keys])
-        stop.set()
-        disturber.join()
-        assert set(h) <= {f"f{i}" for i in range(2000)}
-        h._validate()
-
 
 @in_every_form
 class TestB22Surrogates:
@@ -301,45 +279,6 @@ class TestB22Surrogates:
         assert h.get(b"a") is None
         assert h[b"a\0"] == b"x\0y"
         assert h == {b"a\0": b"x\0y", b"a\0b": b"\0", b"": b""}
-
-
-class TestB50ReadersAgainstWriters:
-    def test_every_answer_was_true_at_some_moment(self) -> None:
-        names = [f"f{i}" for i in range(400)]
-        h, stop, errors = Hash(), threading.Event(), []
-
-        def read() -> None:
-            while not stop.is_set():
-                values = h.get_many(names)  # one call, one moment: all there or none
-                if len(set(values)) != 1 or h.get("f7") not in (None, "v", "w" * 300):
-                    errors.append(values)
-
-        def write() -> None:
-            while not stop.is_set():
-                h.clear()
-                h.set_many(names, ["v"] * 400)
-                h.set_many(names, ["w" * 300] * 400)
-
-        threads = [threading.Thread(target=work) for work in (read, read, write)]
-        for thread in threads:
-            thread.start()
-        stop.wait(0.7)
-        stop.set()
-        for thread in threads:
-            thread.join(60)
-            assert not thread.is_alive()
-        assert not errors
-        h._validate()
-
-    def test_no_increment_is_lost(self) -> None:
-        h = Hash()
-        works = [threading.Thread(target=lambda: [h.increment("n") for _ in range(4000)])]
-        works += [threading.Thread(target=lambda: h.increment_many(["n"] * 4000)) for _ in range(3)]
-        for work in works:
-            work.start()
-        for work in works:
-            work.join(60)
-        assert h == {"n": "16000"}
 
 
 @in_every_form

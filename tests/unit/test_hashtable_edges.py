@@ -629,32 +629,6 @@ def test_conversions_that_change_the_table(call: Any, change: Any, value: Any) -
     table._validate()
 
 
-def test_threads_see_whole_records() -> None:
-    table: HashTable[str, str, int] = HashTable({"a": {"x": 0, "y": 0}}, value="int64")
-    torn = []
-
-    def write() -> None:
-        for n in range(400):
-            table.update({f"r{i}": {"x": n} for i in range(40)} | {"a": {"x": n, "y": n}})
-            table["a"].increment("x", 0)
-
-    def read() -> None:
-        while any(thread.is_alive() for thread in writers):
-            row = table["a"].to_dict()
-            if row["x"] != row["y"]:
-                torn.append(row)
-            table.column("x")
-
-    writers = [threading.Thread(target=write) for _ in range(2)]
-    threads = [*writers, threading.Thread(target=read)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert not torn
-    table._validate()
-
-
 def test_keys_that_change_meanwhile_leave_a_sound_table() -> None:
     letters = np.zeros(8, np.uint8)  # of the one key that all rows have
     key = pa.Array.from_buffers(pa.binary(8), 1, [None, pa.py_buffer(letters)])

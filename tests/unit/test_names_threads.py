@@ -1,15 +1,12 @@
-"""Long calls on sets of names: Ctrl-C stops them cleanly, forked children can go on."""
+"""Long calls on sets of names: Ctrl-C stops them cleanly."""
 
 from __future__ import annotations
 
-import os
-import threading
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
-import test_cases_threads
 
 import goblin
 from goblin import SortedSet, _core
@@ -107,40 +104,3 @@ def test_a_count_given_up_on_its_way(half: SortedSet, events: Any, fraction: flo
         half.increment_many(events, WIDENING, progress=stop)
     half._validate()
     assert half.digest() == before
-
-
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")
-def test_children_can_use_a_set_of_names_that_was_busy(half: SortedSet, events: Any) -> None:
-    stop = threading.Event()
-
-    def work() -> None:
-        while not stop.is_set():
-            half.increment_many(events)
-
-    writer = threading.Thread(target=work)
-    writer.start()
-    try:
-        for _ in range(5):
-            child = os.fork()
-            if child == 0:
-                use(half)
-            assert test_cases_threads.TestB56Fork.wait(child) == 0
-    finally:
-        stop.set()
-        writer.join()
-    half._validate()
-
-
-def use(busy: SortedSet) -> None:
-    """In the child: other sets work as usual, this one does so or refuses at once."""
-    try:
-        other = SortedSet({"é": 1.0})
-        other.increment("é")
-        try:
-            busy.remove_by_rank(0, 1)
-            len(busy)
-        except RuntimeError:
-            pass
-        os._exit(0 if other == {"é": 2.0} else 1)
-    except BaseException:
-        os._exit(2)
