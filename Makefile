@@ -24,7 +24,7 @@ export PIP_ROOT_USER_ACTION := ignore
 say = @printf '\n=== %s\n' '$(1)'
 
 .NOTPARALLEL:
-.PHONY: help demo test test-py test-doc test-c test-asan test-ubsan test-simd test-debug lint format \
+.PHONY: help demo test test-py test-slow test-doc test-c test-asan test-ubsan test-simd test-debug lint format \
     bench build clean
 
 help: ## list these targets
@@ -56,6 +56,10 @@ build: $(READY) ## build the extension in place
 test-py: build ## all Python tests, on the widest SIMD path
 	$(call say,Python tests: release build with $(WIDEST) kernels)
 	@GOBLIN_SIMD=$(WIDEST) $(PYTEST)
+
+test-slow: build ## tests at full size: minutes, and gigabytes of memory
+	$(call say,Python tests at full size)
+	@$(BIN)/pytest -q -m slow
 
 test-doc: build ## the examples in docstrings, docs and README
 	$(call say,Doctests)

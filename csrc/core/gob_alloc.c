@@ -8,6 +8,7 @@ void gob_alloc_init(gob_alloc *a)
 {
     a->live = 0;
     a->fail_at = 0;
+    a->pace = NULL;
 }
 
 static bool must_fail(gob_alloc *a)

@@ -91,6 +91,7 @@ gob_status gob_bulk_update(gob_zset *z, gob_journal *j, gob_inputs in, size_t fr
 {
     batch b = {.n = 0, .start = from};
     for (size_t i = from; i < from + n; i++, j->done = i) {
+        GOB_TRY(gob_spend(z->alloc.pace, 1));
         int64_t id = batch_id(&b, z, &in, i, from + n);
         double old = gob_index_get(&z->index, id);
         double score;
@@ -111,6 +112,7 @@ static gob_status increment_names(gob_zset *z, gob_journal *j, const gob_inputs 
 {
     batch b = {.n = 0, .start = from};
     for (size_t i = from; i < from + n; i++, j->done = i) {
+        GOB_TRY(gob_spend(z->alloc.pace, 1));
         int64_t id = batch_id(&b, z, in, i, from + n);
         double by = in->scores.at[i * in->scores.step];
         double old = gob_index_get(&z->index, id);
@@ -131,12 +133,10 @@ static gob_status increment_names(gob_zset *z, gob_journal *j, const gob_inputs 
     return GOB_OK;
 }
 
-gob_status gob_bulk_increment(gob_zset *z, gob_journal *j, gob_inputs in, size_t from, size_t n,
-                              double *out)
+static gob_status increment_integers(gob_zset *z, gob_journal *j, gob_inputs in, size_t from,
+                                     size_t n, double *out)
 {
-    if (z->index.named) {
-        return increment_names(z, j, &in, from, n, out);
-    }
+    GOB_TRY(gob_spend(z->alloc.pace, n));
     for (size_t i = from; z->order != NULL && i < from + n; i++) {
         gob_zset_touch(z, in.members[i]);
     }
@@ -150,11 +150,25 @@ gob_status gob_bulk_increment(gob_zset *z, gob_journal *j, gob_inputs in, size_t
     return status;
 }
 
+gob_status gob_bulk_increment(gob_zset *z, gob_journal *j, gob_inputs in, size_t from, size_t n,
+                              double *out)
+{
+    if (z->index.named) {
+        return increment_names(z, j, &in, from, n, out);
+    }
+    for (size_t end = from + n; from < end; from += n) {
+        n = end - from < GOB_PACE ? end - from : GOB_PACE;
+        GOB_TRY(increment_integers(z, j, in, from, n, out));
+    }
+    return GOB_OK;
+}
+
 gob_status gob_bulk_remove(gob_zset *z, gob_journal *j, gob_inputs in, size_t from, size_t n,
                            uint64_t *removed)
 {
     batch b = {.n = 0, .start = from};
     for (size_t i = from; i < from + n; i++, j->done = i) {
+        GOB_TRY(gob_spend(z->alloc.pace, 1));
         int64_t id = batch_id(&b, z, &in, i, from + n);
         double old = gob_index_get(&z->index, id);
         if (gob_is_absent(old)) {
@@ -232,9 +246,12 @@ static void restore_scores(gob_zset *z, gob_journal *j, const gob_inputs *in, go
 
 void gob_bulk_rollback(gob_zset *z, gob_journal *j, gob_inputs in, gob_verb verb)
 {
+    gob_pace *pace = z->alloc.pace;
+    z->alloc.pace = NULL; /* there is no way back from here */
     uncreate(z, j, &in);
     gob_index_dissolve_young(&z->index, &z->alloc);
     restore_scores(z, j, &in, verb);
     z->stamp = j->stamp; /* iterators go on: everything is as it was */
+    z->alloc.pace = pace;
     end(z, j);
 }

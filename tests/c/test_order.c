@@ -54,7 +54,7 @@ static void model_fill(uint64_t *rng, gob_layout layout, bool ties, size_t n)
     for (size_t i = 0; i < n; i++) {
         entries[i] = random_entry(rng, layout, ties);
     }
-    gob_sort_entries(entries, scratch, n);
+    CHECK(gob_sort_entries(entries, scratch, n, NULL) == GOB_OK);
     count = 0;
     for (size_t i = 0; i < n; i++) {
         if (count == 0 || !equal(entries[count - 1], entries[i])) {
@@ -508,7 +508,7 @@ static void rank_names(void)
             entries[count++] = named_entry(i);
         }
     }
-    gob_sort_names(&names, 0, entries, scratch, count);
+    CHECK(gob_sort_names(&names, 0, entries, scratch, count, NULL) == GOB_OK);
 }
 
 static int compare_named(const void *left, const void *right)
