@@ -59,6 +59,10 @@ test-py: build ## all Python tests, on the widest SIMD path
 	$(call say,Python tests: release build with $(WIDEST) kernels)
 	@GOBLIN_SIMD=$(WIDEST) $(PYTEST)
 
+test-slow: build ## tests at full size: minutes, and gigabytes of memory
+	$(call say,Python tests at full size)
+	@$(BIN)/pytest -q -m slow
+
 test-doc: build ## the examples in docstrings, docs and README
 	$(call say,Doctests)
 	@$(BIN)/pytest -q --doctest-modules --doctest-glob='*.md' goblin docs README.md

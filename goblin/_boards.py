@@ -22,7 +22,6 @@ from ._sortedset import MemberKind, ScoreKind, SortedSet, known
 G = TypeVar("G", bound=Hashable)
 M = TypeVar("M")
 
-_CHUNK = 1 << 16  # groups that are Python objects at a time
 _FINE = ("ns", "ps", "fs", "as")  # units that datetime does not have
 
 
@@ -71,8 +70,7 @@ class BoardRows(Generic[G, M]):
         return row
 
     def __iter__(self) -> Iterator[tuple[G, M, float]]:
-        members = _convert.objects(self.members)
-        return zip(self.groups.tolist(), members, self.scores.tolist(), strict=True)
+        return _convert.rows(self.groups, self.members, self.scores)
 
     def to_list(self) -> list[tuple[G, M, float]]:
         """List the (group, member, score). O(n).
@@ -357,8 +355,11 @@ def _present(group: Any) -> Any:
 def _factorized(groups: Any) -> tuple[list[Any], NDArray[np.int64]]:
     """The distinct groups, and the place of each row's group among them."""
     places: defaultdict[Any, int] = defaultdict(itertools.count().__next__)
-    rows = np.fromiter(map(places.__getitem__, _listed(groups)), np.int64)
-    return [_present(group) for group in places], rows
+    each = map(places.__getitem__, _listed(groups))
+    parts = [np.empty(0, np.int64)]
+    while len(part := np.fromiter(itertools.islice(each, _convert.PART), np.int64)):
+        parts.append(part)
+    return [_present(group) for group in places], np.concatenate(parts)
 
 
 def _listed(groups: Any) -> Iterator[Any]:
@@ -367,7 +368,9 @@ def _listed(groups: Any) -> Iterator[Any]:
             f"groups are wanted, but this is one {type(groups).__name__}; put it into a list"
         )
     if hasattr(groups, "to_pylist"):  # Arrow, which has nulls and types that numpy lacks
-        return iter(groups.to_pylist())
+        return itertools.chain.from_iterable(
+            groups[part].to_pylist() for part in _convert.parts(len(groups))
+        )
     if _convert.is_array(groups):
         array = _convert.as_array(groups)
         if array.ndim != 1:
@@ -380,8 +383,9 @@ def _objects(array: NDArray[Any]) -> Iterator[Any]:
     """The Python objects of an array, some at a time."""
     if array.dtype.kind in "mM":
         array = _within_datetime(array)
-    parts = (array[start : start + _CHUNK] for start in range(0, len(array), _CHUNK))
-    return itertools.chain.from_iterable(map(_convert.objects, parts))
+    return itertools.chain.from_iterable(
+        _convert.objects(array[part]) for part in _convert.parts(len(array))
+    )
 
 
 def _within_datetime(array: NDArray[Any]) -> NDArray[Any]:

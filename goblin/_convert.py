@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import operator
 import uuid
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -38,6 +39,22 @@ def objects(array: NDArray[Any]) -> list[Any]:
         return [ids[row] for row in range(len(ids))]
     members: list[Any] = array.tolist()
     return members
+
+
+PART = 1 << 16  # rows that become Python objects at a time
+
+
+def parts(n: int) -> Iterator[slice]:
+    """Cuts n rows so that other threads and Ctrl-C need not wait for all of them."""
+    return (slice(start, start + PART) for start in range(0, n, PART))
+
+
+def rows(*columns: NDArray[Any]) -> Iterator[tuple[Any, ...]]:
+    """The rows of arrays of one length, as tuples of Python objects."""
+    return itertools.chain.from_iterable(
+        zip(*(objects(column[part]) for column in columns), strict=True)
+        for part in parts(len(columns[0]))
+    )
 
 
 def kind_of(data: Any, in_pairs: bool) -> str:
@@ -108,8 +125,8 @@ def _integers(values: Any, dtype: str) -> NDArray[np.int64]:
             return _checked(array, dtype)
         if array.dtype.kind != "O":
             raise TypeError(f"integer members can't come from an array of {array.dtype}")
-        values = array.tolist()
-    return _filled_members(tuple(values), dtype)
+        values = array
+    return _filled_members(_core.items(values), dtype)
 
 
 def is_array(values: Any) -> bool:
@@ -150,7 +167,7 @@ def scores(values: Any, count: int, dtype: str) -> Scores:
             return _score_array(array, count, dtype)
         values = array[()]
     if isinstance(values, Iterable):
-        return _filled_scores(tuple(values), count, dtype)
+        return _filled_scores(_core.items(values), count, dtype)
     return float(_filled_scores((values,), 1, dtype)[0])
 
 
@@ -158,7 +175,7 @@ def _score_array(array: NDArray[Any], count: int, dtype: str) -> NDArray[np.floa
     if array.ndim != 1:
         raise ValueError(f"scores must have one dimension, not {array.ndim}")
     if array.dtype.kind == "O":
-        return _filled_scores(tuple(array.tolist()), count, dtype)
+        return _filled_scores(_core.items(array), count, dtype)
     if array.dtype.kind not in "iuf" or not np.can_cast(array.dtype, np.float64):
         raise TypeError(f"scores can't come from an array of {array.dtype}")
     _same_length(len(array), count)
@@ -203,7 +220,7 @@ def split(data: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
     """A mapping or an iterable of pairs as keys and values."""
     if isinstance(data, _TEXT):
         raise TypeError("a mapping or pairs are wanted, not a text")
-    return _core.split_pairs(tuple(data.items() if isinstance(data, Mapping) else data))
+    return _core.split_pairs(data.items() if isinstance(data, Mapping) else data)
 
 
 def numbers(values: Any, kind: str | None = None) -> NDArray[Any] | tuple[Any, ...]:

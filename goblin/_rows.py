@@ -86,7 +86,7 @@ class Rows(Generic[M]):
         return member, self.scores[place].item()
 
     def __iter__(self) -> Iterator[tuple[M, float]]:
-        return zip(_convert.objects(self.members), self.scores.tolist(), strict=True)
+        return _convert.rows(self.members, self.scores)
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, Rows):

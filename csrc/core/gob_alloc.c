@@ -8,6 +8,7 @@ void gob_alloc_init(gob_alloc *a)
 {
     a->live = 0;
     a->fail_at = 0;
+    a->pace = NULL;
 }
 
 static bool must_fail(gob_alloc *a)
@@ -20,7 +21,7 @@ void *gob_malloc(gob_alloc *a, size_t size)
     GOB_ASSERT(size != 0);
     void *p = must_fail(a) ? NULL : malloc(size);
     if (p != NULL) {
-        a->live += size;
+        gob_alloc_count(a, size);
     }
     return p;
 }
@@ -30,7 +31,7 @@ void *gob_calloc(gob_alloc *a, size_t size)
     GOB_ASSERT(size != 0);
     void *p = must_fail(a) ? NULL : calloc(1, size);
     if (p != NULL) {
-        a->live += size;
+        gob_alloc_count(a, size);
     }
     return p;
 }
@@ -40,7 +41,7 @@ void *gob_realloc(gob_alloc *a, void *p, size_t old_size, size_t size)
     GOB_ASSERT(size != 0);
     void *q = must_fail(a) ? NULL : realloc(p, size);
     if (q != NULL) {
-        a->live += size - old_size;
+        gob_alloc_count(a, size - old_size);
     }
     return q;
 }
@@ -48,6 +49,6 @@ void *gob_realloc(gob_alloc *a, void *p, size_t old_size, size_t size)
 void gob_free(gob_alloc *a, void *p, size_t size)
 {
     GOB_ASSERT(a->live >= size);
-    a->live -= size;
+    gob_alloc_count(a, 0 - size);
     free(p);
 }

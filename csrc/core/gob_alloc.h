@@ -1,17 +1,31 @@
-/* The allocator that each object carries: counts live bytes, and can fail on demand.
+/* The allocator that each object carries: counts live bytes, and can fail on demand. With it goes
+ * the pace of long work, so that both reach whatever builds a part of the object.
  *
  * Sizes are passed back on free, so nothing is stored beside a block and the count is exact. */
 #ifndef GOB_ALLOC_H
 #define GOB_ALLOC_H
 
 #include "gob_compiler.h"
+#include "gob_pace.h"
 
 typedef struct gob_alloc {
-    size_t live;      /* bytes handed out and not given back */
-    uint64_t fail_at; /* the fail_at-th allocation from now fails, once; 0 for never */
+    uint64_t live : 44;    /* bytes handed out and not given back */
+    uint64_t fail_at : 20; /* the fail_at-th allocation from now fails, once; 0 for never */
+    gob_pace *pace;        /* of the host's long work on the object; NULL for none */
 } gob_alloc;
 
 void gob_alloc_init(gob_alloc *a);
+
+/* Counts bytes that are not the allocator's own; what wraps around takes some off. */
+GOB_INLINE void gob_alloc_count(gob_alloc *a, size_t bytes)
+{
+    a->live = (a->live + bytes) & ((UINT64_C(1) << 44) - 1);
+}
+
+GOB_INLINE void gob_alloc_fail_at(gob_alloc *a, uint64_t nth)
+{
+    a->fail_at = (uint32_t)nth & ((1U << 20) - 1);
+}
 
 /* NULL on failure, with nothing changed; size must not be 0. */
 void *gob_malloc(gob_alloc *a, size_t size);

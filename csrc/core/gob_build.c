@@ -146,7 +146,8 @@ static gob_status fill_buckets(build *b)
     qsort(refs, count, sizeof *refs, compare_refs);
     gob_status status = GOB_OK;
     for (size_t i = 0; i < count && status == GOB_OK; i++) {
-        status = bucket_page(b, &refs[i]);
+        status = gob_spend(b->alloc->pace, GOB_PAGE_IDS);
+        status = status == GOB_OK ? bucket_page(b, &refs[i]) : status;
     }
     gob_free(b->alloc, refs, bytes);
     return status;
@@ -213,23 +214,27 @@ static gob_status ties_until(build *b, const gob_entry *end)
 
 /* The rest, range by range */
 
-/* A walk over the rest: every entry that no bucket holds. Starts as {.codes_from = BUCKETS}. */
-static size_t rest_walk(const gob_index *ix, gob_walk *w, int64_t *members, double *scores)
+/* A walk over the rest: every entry that no bucket holds. Starts as {.codes_from = BUCKETS}; *n
+ * becomes 0 when it is over. */
+static gob_status rest_walk(const build *b, gob_walk *w, int64_t *members, double *scores,
+                            size_t *n)
 {
     for (;;) {
         size_t slot = w->slot;
-        size_t n = gob_index_walk(ix, w, members, scores);
-        if (n == 0 || w->slot != slot) {
-            return n; /* over, or table members */
+        GOB_TRY(gob_spend(b->alloc->pace, GOB_WALK_MAX));
+        *n = gob_index_walk(b->ix, w, members, scores);
+        if (*n == 0 || w->slot != slot) {
+            return GOB_OK; /* over, or table members */
         }
         size_t kept = 0;
-        for (size_t i = 0; i < n; i++) {
+        for (size_t i = 0; i < *n; i++) {
             members[kept] = members[i];
             scores[kept] = scores[i];
             kept += !is_bucketed(scores[i]);
         }
+        *n = kept;
         if (kept != 0) {
-            return kept;
+            return GOB_OK;
         }
     }
 }
@@ -273,8 +278,8 @@ static bool is_within(const build *b, gob_entry e, gob_entry low, gob_entry high
     return !gob_entry_less(cut, low) && !gob_entry_less(high, cut);
 }
 
-/* Bytes in which all names agree. */
-static size_t common_bytes(const build *b)
+/* Bytes in which all names agree, into b->skip. */
+static gob_status find_common_bytes(build *b)
 {
     int64_t ids[GOB_WALK_MAX];
     double scores[GOB_WALK_MAX];
@@ -282,6 +287,7 @@ static size_t common_bytes(const build *b)
     gob_name first = {NULL, 0};
     size_t common = SIZE_MAX;
     for (size_t n; common != 0 && (n = gob_index_walk(b->ix, &w, ids, scores)) != 0;) {
+        GOB_TRY(gob_spend(b->alloc->pace, n));
         for (size_t i = 0; i < n; i++) {
             gob_name name = gob_members_name(b->names, ids[i]);
             first = common == SIZE_MAX ? name : first;
@@ -290,7 +296,8 @@ static size_t common_bytes(const build *b)
             }
         }
     }
-    return common;
+    b->skip = common;
+    return GOB_OK;
 }
 
 /* Collects, sorts and merges the entries of [low, high], of which there are at most range_max. */
@@ -300,7 +307,8 @@ static gob_status emit_range(build *b, gob_entry low, gob_entry high)
     double scores[GOB_WALK_MAX];
     gob_walk w = {.codes_from = BUCKETS};
     size_t count = 0;
-    for (size_t n; (n = rest_walk(b->ix, &w, members, scores)) != 0;) {
+    for (size_t n = 1; n != 0;) {
+        GOB_TRY(rest_walk(b, &w, members, scores, &n));
         for (size_t i = 0; i < n; i++) {
             gob_entry e = {gob_key(scores[i]), gob_bias(members[i])};
             if (is_within(b, e, low, high)) {
@@ -309,12 +317,11 @@ static gob_status emit_range(build *b, gob_entry low, gob_entry high)
             }
         }
     }
-    if (b->names != NULL) {
-        gob_sort_names(b->names, b->skip, b->range, b->scratch, count);
-    } else {
-        gob_sort_entries(b->range, b->scratch, count);
-    }
+    gob_pace *pace = b->alloc->pace;
+    GOB_TRY(b->names != NULL ? gob_sort_names(b->names, b->skip, b->range, b->scratch, count, pace)
+                             : gob_sort_entries(b->range, b->scratch, count, pace));
     for (size_t i = 0; i < count; i++) {
+        GOB_TRY(gob_spend(pace, 1));
         GOB_TRY(ties_until(b, &b->range[i]));
         GOB_TRY(gob_builder_add(&b->builder, b->range[i]));
     }
@@ -345,13 +352,14 @@ static gob_status emit_long_tie(build *b, gob_entry low, gob_entry high, size_t 
     return emit_range(b, low, high);
 }
 
-static void count_digits(const build *b, gob_entry low, gob_entry high, unsigned d,
-                         uint64_t *counts)
+static gob_status count_digits(const build *b, gob_entry low, gob_entry high, unsigned d,
+                               uint64_t *counts)
 {
     int64_t members[GOB_WALK_MAX];
     double scores[GOB_WALK_MAX];
     gob_walk w = {.codes_from = BUCKETS};
-    for (size_t n; (n = rest_walk(b->ix, &w, members, scores)) != 0;) {
+    for (size_t n = 1; n != 0;) {
+        GOB_TRY(rest_walk(b, &w, members, scores, &n));
         for (size_t i = 0; i < n; i++) {
             gob_entry e = {gob_key(scores[i]), gob_bias(members[i])};
             if (is_within(b, e, low, high)) {
@@ -359,6 +367,7 @@ static void count_digits(const build *b, gob_entry low, gob_entry high, unsigned
             }
         }
     }
+    return GOB_OK;
 }
 
 /* The entries of [low, high], which agree in all digits before d, cut into ranges that fit. */
@@ -369,8 +378,7 @@ static gob_status emit_cut(build *b, gob_entry low, gob_entry high, unsigned d)
     if (counts == NULL) {
         return GOB_NOMEM;
     }
-    count_digits(b, low, high, d, counts);
-    gob_status status = GOB_OK;
+    gob_status status = count_digits(b, low, high, d, counts);
     for (unsigned from = 0, to; from < 1U << DIGIT_BITS && status == GOB_OK; from = to) {
         uint64_t count = counts[from];
         for (to = from + 1; to < 1U << DIGIT_BITS && count + counts[to] <= b->range_max; to++) {
@@ -402,7 +410,9 @@ static gob_status emit_rest(build *b)
     if (b->rest <= b->range_max) {
         return emit_range(b, low, high);
     }
-    b->skip = b->names == NULL ? 0 : common_bytes(b);
+    if (b->names != NULL) {
+        GOB_TRY(find_common_bytes(b));
+    }
     return emit_cut(b, low, high, 0);
 }
 

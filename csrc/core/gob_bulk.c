@@ -91,6 +91,7 @@ gob_status gob_bulk_update(gob_zset *z, gob_journal *j, gob_inputs in, size_t fr
 {
     batch b = {.n = 0, .start = from};
     for (size_t i = from; i < from + n; i++, j->done = i) {
+        GOB_TRY(gob_spend(z->alloc.pace, 1));
         int64_t id = batch_id(&b, z, &in, i, from + n);
         double old = gob_index_get(&z->index, id);
         double score;
@@ -111,6 +112,7 @@ static gob_status increment_names(gob_zset *z, gob_journal *j, const gob_inputs 
 {
     batch b = {.n = 0, .start = from};
     for (size_t i = from; i < from + n; i++, j->done = i) {
+        GOB_TRY(gob_spend(z->alloc.pace, 1));
         int64_t id = batch_id(&b, z, in, i, from + n);
         double by = in->scores.at[i * in->scores.step];
         double old = gob_index_get(&z->index, id);
@@ -167,7 +169,9 @@ gob_status gob_bulk_increment(gob_zset *z, gob_journal *j, gob_inputs in, size_t
     }
     for (size_t at = from, part; at < from + n; at += part) {
         bool noted = z->order != NULL;
-        part = noted && from + n - at > NOTED ? NOTED : from + n - at;
+        size_t most = noted ? NOTED : GOB_PACE;
+        part = from + n - at < most ? from + n - at : most;
+        GOB_TRY(gob_spend(z->alloc.pace, part));
         gob_column by = {in.scores.at + at * in.scores.step, in.scores.step};
         GOB_TRY((noted ? increment_noted : increment_ints)(z, j, in.members + at, by, at, part,
                                                            out == NULL ? NULL : out + at));
@@ -180,6 +184,7 @@ gob_status gob_bulk_remove(gob_zset *z, gob_journal *j, gob_inputs in, size_t fr
 {
     batch b = {.n = 0, .start = from};
     for (size_t i = from; i < from + n; i++, j->done = i) {
+        GOB_TRY(gob_spend(z->alloc.pace, 1));
         int64_t id = batch_id(&b, z, &in, i, from + n);
         double old = gob_index_get(&z->index, id);
         if (gob_is_absent(old)) {
@@ -257,9 +262,12 @@ static void restore_scores(gob_zset *z, gob_journal *j, const gob_inputs *in, go
 
 void gob_bulk_rollback(gob_zset *z, gob_journal *j, gob_inputs in, gob_verb verb)
 {
+    gob_pace *pace = z->alloc.pace;
+    z->alloc.pace = NULL; /* there is no way back from here */
     uncreate(z, j, &in);
     gob_index_dissolve_young(&z->index, &z->alloc);
     restore_scores(z, j, &in, verb);
     z->stamp = j->stamp; /* iterators go on: everything is as it was */
+    z->alloc.pace = pace;
     end(z, j);
 }

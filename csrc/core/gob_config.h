@@ -67,6 +67,10 @@ enum {
      * are alike, 16 is slower. */
     GOB_BATCH = 64,
 
+    /* Members that long work handles between two looks at its host: microseconds to a few
+     * milliseconds, and the look costs nothing beside them. */
+    GOB_PACE = 1 << 14,
+
     /* Once more than 1/this of the members wait in pending, rebuilding the order is cheaper. */
     GOB_PENDING_SHARE = 8,
 

@@ -461,7 +461,7 @@ static gob_status put_rows_compact(gob_hashmap *h, rows r, size_t *created)
     staged.alloc.live = 0;
     gob_blob_init(&staged.blob);
     gob_status status = stage(&staged, h, r, created);
-    h->alloc.fail_at = staged.alloc.fail_at;
+    gob_alloc_fail_at(&h->alloc, staged.alloc.fail_at);
     if (status != GOB_OK || staged.stamp == h->stamp) {
         free_entries(&staged);
         return status;
@@ -499,7 +499,7 @@ void gob_hashmap_take(gob_hashmap *h, gob_hashmap *from)
     free_entries(h);
     *h = *from;
     h->stamp = stamp;
-    h->alloc.fail_at = fail_at;
+    gob_alloc_fail_at(&h->alloc, fail_at);
     gob_hashmap_init(from, from->encoding, from->max_compact, from->seed);
     check(h);
 }

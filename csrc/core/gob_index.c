@@ -39,14 +39,11 @@ gob_status gob_index_copy(gob_index *dst, gob_alloc *a, const gob_index *src)
     gob_status status = gob_pages_copy(&dst->pages, a, &src->pages);
     if (status == GOB_OK && src->table.live != 0) {
         status = gob_table_rehash(&dst->table, a, src->table.live, false);
+        status = status == GOB_OK ? gob_table_pour(&src->table, a, &dst->table) : status;
     }
     if (status != GOB_OK) {
         gob_index_free(dst, a);
         return status;
-    }
-    for (size_t slot = 0; (slot = gob_table_next(&src->table, slot)) != GOB_NO_SLOT; slot++) {
-        gob_table_insert(&dst->table, gob_table_member(&src->table, slot),
-                         gob_table_score(&src->table, slot));
     }
     dst->live = src->live;
     return GOB_OK;
@@ -120,6 +117,12 @@ static size_t power_of_two(size_t least)
     return size;
 }
 
+static void free_candidates(candidates *c, gob_alloc *a)
+{
+    gob_free(a, c->at, c->at == NULL ? 0 : (c->mask + 1) * sizeof *c->at);
+    c->at = NULL;
+}
+
 /* Takes a census of the pages whose sketch bucket is full. *c is allocated where there are any. */
 static void find_candidates(const gob_index *ix, gob_alloc *a, candidates *c)
 {
@@ -135,17 +138,27 @@ static void find_candidates(const gob_index *ix, gob_alloc *a, candidates *c)
         return;
     }
     size_t full = 0;
+    gob_status status = GOB_OK;
     for (size_t slot = 0; (slot = gob_table_next(t, slot)) != GOB_NO_SLOT; slot++) {
+        status = gob_spend(a->pace, 1);
+        if (status != GOB_OK) {
+            break;
+        }
         uint16_t *bucket =
             &sketch[sketch_bucket(gob_page_number(gob_table_member(t, slot)), size - 1)];
         full += *bucket + 1U == least;
         *bucket = (uint16_t)(*bucket + (*bucket < UINT16_MAX));
     }
-    size_t room = full == 0 ? 0 : power_of_two(full * 16);
-    c->at = full == 0 ? NULL : gob_calloc(a, room * sizeof *c->at);
+    bool any = full != 0 && status == GOB_OK;
+    size_t room = any ? power_of_two(full * 16) : 0;
+    c->at = !any ? NULL : gob_calloc(a, room * sizeof *c->at);
     c->mask = room - 1;
     for (size_t slot = 0; c->at != NULL && (slot = gob_table_next(t, slot)) != GOB_NO_SLOT;
          slot++) {
+        if (gob_spend(a->pace, 1) != GOB_OK) {
+            free_candidates(c, a);
+            break;
+        }
         int64_t number = gob_page_number(gob_table_member(t, slot));
         if (sketch[sketch_bucket(number, size - 1)] < least) {
             continue;
@@ -202,7 +215,7 @@ static void move_out(gob_index *ix, gob_alloc *a)
             gob_table_erase(t, slot);
         }
     }
-    gob_free(a, c.at, (c.mask + 1) * sizeof *c.at);
+    free_candidates(&c, a);
 }
 
 /* Room in the table for one more member. */
@@ -414,6 +427,7 @@ gob_status gob_index_optimize(gob_index *ix, gob_alloc *a)
     move_out(ix, a);
     for (size_t at = 0; at < dir_places(&ix->pages); at++) {
         if (ix->pages.dir[at].page != NULL) {
+            GOB_TRY(gob_spend(a->pace, GOB_PAGE_IDS));
             GOB_TRY(gob_page_optimize(&ix->pages, a, &ix->pages.dir[at]));
         }
     }
@@ -439,24 +453,27 @@ static uint64_t count_codes(const gob_index *ix, const gob_page *page, gob_inter
                : kernels->count_codes(page->codes, GOB_PAGE_IDS, (uint8_t)first, (uint8_t)last);
 }
 
-uint64_t gob_index_count(const gob_index *ix, gob_interval within)
+gob_status gob_index_count(const gob_index *ix, gob_interval within, gob_pace *pace, uint64_t *out)
 {
     int64_t members[GOB_WALK_MAX];
     double scores[GOB_WALK_MAX];
     uint64_t count = 0;
     for (size_t at = 0; !ix->named && at < dir_places(&ix->pages); at++) {
         const gob_page *page = ix->pages.dir[at].page;
+        GOB_TRY(gob_spend(pace, GOB_WALK_MAX));
         if (page != NULL && page->width == 1) {
             count += count_codes(ix, page, within);
         }
     }
     gob_walk w = {.codes_from = GOB_CODE1_MAX + 1}; /* everything but those codes */
     for (size_t n; (n = gob_index_walk(ix, &w, members, scores)) != 0;) {
+        GOB_TRY(gob_spend(pace, GOB_WALK_MAX));
         for (size_t i = 0; i < n; i++) {
             count += gob_within(within, scores[i]);
         }
     }
-    return count;
+    *out = count;
+    return GOB_OK;
 }
 
 /* The next members of a page, or of its exceptions only, where its codes are too low; and where it

@@ -20,9 +20,9 @@ typedef struct gob_index {
         };
         gob_members members; /* where `named` */
     };
-    uint64_t live;
-    uint8_t score_bytes;
-    bool named;
+    uint64_t live : 48; /* in one word with the rest: small sets count bytes */
+    uint64_t score_bytes : 8;
+    uint64_t named : 1;
 } gob_index;
 
 void gob_index_init(gob_index *ix, gob_layout layout, uint64_t seed);
@@ -97,7 +97,7 @@ void gob_index_dissolve_young(gob_index *ix, gob_alloc *a);
 gob_status gob_index_optimize(gob_index *ix, gob_alloc *a);
 
 /* Members with a score in the interval. O(n), but plain codes at memory speed. */
-uint64_t gob_index_count(const gob_index *ix, gob_interval within);
+gob_status gob_index_count(const gob_index *ix, gob_interval within, gob_pace *pace, uint64_t *out);
 
 /* A walk over all members, in no particular order, a chunk at a time; starts as {0} or with a
  * bound. Plain codes of a page whose largest code is below `codes_from` are passed over, at the

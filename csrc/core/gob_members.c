@@ -310,7 +310,7 @@ void gob_members_prefetch(const gob_members *m, int64_t id)
 
 /* Every name into an empty table that has room. The arena is read in order, and the table's places
  * are loaded a batch at a time. */
-static void fill_table(const gob_members *m, gob_table *t)
+static gob_status fill_table(const gob_members *m, gob_table *t, gob_pace *pace)
 {
     uint64_t hash[GOB_BATCH];
     int64_t id[GOB_BATCH];
@@ -329,7 +329,9 @@ static void fill_table(const gob_members *m, gob_table *t)
         for (size_t i = 0; i < n; i++) {
             gob_table_insert_hashed(t, hash[i], id[i], 0.0);
         }
+        GOB_TRY(gob_spend(pace, n));
     }
+    return GOB_OK;
 }
 
 static gob_status reserve_slot(gob_members *m, gob_alloc *a)
@@ -340,7 +342,11 @@ static gob_status reserve_slot(gob_members *m, gob_alloc *a)
     }
     gob_table grown;
     GOB_TRY(gob_table_resized(&m->table, a, m->records + 1, false, &grown));
-    fill_table(m, &grown);
+    gob_status status = fill_table(m, &grown, a->pace);
+    if (status != GOB_OK) {
+        gob_table_free(&grown, a);
+        return status;
+    }
     gob_table_free(&m->table, a);
     m->table = grown;
     return GOB_OK;
@@ -443,15 +449,17 @@ void gob_members_condemn(gob_members *m, int64_t id)
     m->condemned->ids[m->condemned->count++] = id;
 }
 
-void gob_members_settle(gob_members *m, gob_alloc *a)
+gob_status gob_members_settle(gob_members *m, gob_alloc *a)
 {
-    for (size_t i = 0; m->condemned != NULL && i < m->condemned->count; i++) {
-        int64_t id = m->condemned->ids[i];
+    while (m->condemned != NULL && m->condemned->count != 0) {
+        GOB_TRY(gob_spend(a->pace, 1));
+        int64_t id = m->condemned->ids[--m->condemned->count];
         if (gob_is_absent(gob_members_score(m, id))) {
             gob_members_drop(m, a, id);
         }
     }
     free_condemned(m, a);
+    return GOB_OK;
 }
 
 /* Renewing */
@@ -540,12 +548,21 @@ int64_t gob_members_carry(gob_members *fresh, const gob_members *m, int64_t id)
     return made;
 }
 
+/* The condemned by their new ids, without those that a settling which was stopped has freed. */
+static void follow_condemned(gob_members *m, const gob_members *fresh)
+{
+    gob_condemned *c = m->condemned;
+    size_t count = c == NULL ? 0 : c->count;
+    for (size_t i = 0, kept = 0; i < count; c->count = kept, i++) {
+        if (!is_free(m, offset_of(m, c->ids[i]))) {
+            c->ids[kept++] = gob_members_find(fresh, gob_members_name(m, c->ids[i]));
+        }
+    }
+}
+
 void gob_members_renew_end(gob_members *m, gob_alloc *a, gob_members *fresh)
 {
-    for (size_t i = 0; m->condemned != NULL && i < m->condemned->count; i++) {
-        int64_t *id = &m->condemned->ids[i];
-        *id = gob_members_find(fresh, gob_members_name(m, *id));
-    }
+    follow_condemned(m, fresh);
     fresh->condemned = m->condemned;
     m->condemned = NULL;
     free_parts(m, a);
@@ -553,16 +570,17 @@ void gob_members_renew_end(gob_members *m, gob_alloc *a, gob_members *fresh)
 }
 
 /* Carries all names over in the order of the arena. */
-static void carry_all(gob_members *fresh, const gob_members *m, int64_t *follow)
+static gob_status carry_all(gob_members *fresh, const gob_members *m, gob_pace *pace,
+                            int64_t follow, int64_t *made)
 {
-    int64_t wanted_id = *follow;
     for (size_t at = 0; at < m->arena.used; at += bytes_at(m, at)) {
+        GOB_TRY(gob_spend(pace, 1));
         if (!is_free(m, at)) {
-            int64_t id = id_of(m, at);
-            int64_t made = gob_members_carry(fresh, m, id);
-            *follow = id == wanted_id ? made : *follow;
+            int64_t id = gob_members_carry(fresh, m, id_of(m, at));
+            *made = id_of(m, at) == follow ? id : *made;
         }
     }
+    return GOB_OK;
 }
 
 gob_status gob_members_renew(gob_members *m, gob_alloc *a, gob_form form, bool wide, bool tight,
@@ -570,8 +588,14 @@ gob_status gob_members_renew(gob_members *m, gob_alloc *a, gob_form form, bool w
 {
     gob_members fresh;
     GOB_TRY(gob_members_renew_begin(m, a, form, wide, tight, &fresh));
-    carry_all(&fresh, m, follow);
+    int64_t made = *follow;
+    gob_status status = carry_all(&fresh, m, a->pace, *follow, &made);
+    if (status != GOB_OK) {
+        gob_members_free(&fresh, a);
+        return status;
+    }
     gob_members_renew_end(m, a, &fresh);
+    *follow = made;
     return GOB_OK;
 }
 
@@ -587,6 +611,11 @@ gob_status gob_members_copy(gob_members *dst, gob_alloc *a, const gob_members *s
     dst->table.member_bytes = src->table.member_bytes;
     GOB_TRY(renew_room(dst, a, src, false));
     for (size_t at = 0; at < src->arena.used; at += bytes_at(src, at)) {
+        gob_status status = gob_spend(a->pace, 1);
+        if (status != GOB_OK) {
+            gob_members_free(dst, a);
+            return status;
+        }
         if (!gob_is_absent(score_at(src, at))) {
             (void)gob_members_carry(dst, src, id_of(src, at));
         }
@@ -640,9 +669,8 @@ bool gob_members_validate(const gob_members *m, const char **why)
     GOB_DEMAND(m->table.capacity != 0 ? m->table.live == records : records <= GOB_SMALL_MAX,
                "members: names in the table");
     for (size_t i = 0; m->condemned != NULL && i < m->condemned->count; i++) {
-        size_t offset = offset_of(m, m->condemned->ids[i]);
-        GOB_DEMAND(offset < m->arena.used && !is_free(m, offset),
-                   "members: a condemned id is free");
+        GOB_DEMAND(offset_of(m, m->condemned->ids[i]) < m->arena.used,
+                   "members: a condemned id is none");
     }
     return gob_arena_validate(&m->arena, link_of(m), is_free_name, m, why);
 }

@@ -64,8 +64,9 @@ void gob_members_drop(gob_members *m, gob_alloc *a, int64_t id);
 gob_status gob_members_reserve_condemned(gob_members *m, gob_alloc *a);
 void gob_members_condemn(gob_members *m, int64_t id);
 
-/* Drops the condemned that have got no score since. */
-void gob_members_settle(gob_members *m, gob_alloc *a);
+/* Drops the condemned that have got no score since. GOB_STOPPED: some are left for the next time.
+ */
+gob_status gob_members_settle(gob_members *m, gob_alloc *a);
 
 gob_name gob_members_name(const gob_members *m, int64_t id);
 

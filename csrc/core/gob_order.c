@@ -607,6 +607,7 @@ gob_status gob_order_apply(gob_order *o, gob_alloc *a, const gob_change *changes
 {
     scratch s;
     for (size_t used = 0; n != 0; changes += used, n -= used) {
+        GOB_TRY(gob_spend(a->pace, GOB_BLOCK_MAX));
         if (o->root == NULL) {
             GOB_TRY(plant(o, a, changes, n, &used));
         } else {
@@ -764,15 +765,17 @@ gob_status gob_order_optimize(gob_order *o, gob_alloc *a)
     gob_window w;
     gob_order_init(&packed, o->layout, o->names);
     gob_builder_init(&b, &packed, a);
-    for (uint64_t rank = 0; rank < o->count; rank += w.count) {
+    gob_status status = GOB_OK;
+    for (uint64_t rank = 0; status == GOB_OK && rank < o->count; rank += w.count) {
         gob_order_read(o, rank, &w);
-        for (size_t i = 0; i < w.count; i++) {
-            gob_status status = gob_builder_add(&b, (gob_entry){w.keys[i], w.members[i]});
-            if (status != GOB_OK) {
-                gob_builder_abandon(&b);
-                return status;
-            }
+        status = gob_spend(a->pace, w.count);
+        for (size_t i = 0; status == GOB_OK && i < w.count; i++) {
+            status = gob_builder_add(&b, (gob_entry){w.keys[i], w.members[i]});
         }
+    }
+    if (status != GOB_OK) {
+        gob_builder_abandon(&b);
+        return status;
     }
     GOB_TRY(gob_builder_finish(&b));
     gob_order_free(o, a);

@@ -1,8 +1,7 @@
 /* The order: a counted B+ tree of packed blocks, every (key, member) of a set in ascending order.
  *
  * It is derived from the index, so it never has to survive a failed allocation: gob_order_apply
- * that returns GOB_NOMEM leaves a tree that can only be freed, and the owner drops and later
- * rebuilds it.
+ * that fails leaves a tree that can only be freed, and the owner drops and later rebuilds it.
  *
  * Where members are names, an entry's member is their id, and the names decide among equal keys. */
 #ifndef GOB_ORDER_H
@@ -107,7 +106,7 @@ gob_status gob_builder_finish(gob_builder *b);
 /* Gives back everything of a build that failed. */
 void gob_builder_abandon(gob_builder *b);
 
-/* Packs blocks and nodes full again. Here GOB_NOMEM changes nothing. */
+/* Packs blocks and nodes full again. Here a failure changes nothing. */
 gob_status gob_order_optimize(gob_order *o, gob_alloc *a);
 
 /* Every invariant; on false, *why says which. */

@@ -2,12 +2,12 @@
 
 #include "gob_sum.h"
 
-uint64_t gob_scan_count(const gob_zset *z, gob_interval within)
+gob_status gob_scan_count(const gob_zset *z, gob_interval within, uint64_t *count)
 {
-    return gob_index_count(&z->index, within);
+    return gob_index_count(&z->index, within, z->alloc.pace, count);
 }
 
-double gob_scan_sum(const gob_zset *z, gob_interval within)
+gob_status gob_scan_sum(const gob_zset *z, gob_interval within, double *total)
 {
     int64_t members[GOB_WALK_MAX];
     double scores[GOB_WALK_MAX];
@@ -15,13 +15,15 @@ double gob_scan_sum(const gob_zset *z, gob_interval within)
     gob_sum sum;
     gob_sum_init(&sum);
     for (size_t n; (n = gob_index_walk(&z->index, &w, members, scores)) != 0;) {
+        GOB_TRY(gob_spend(z->alloc.pace, GOB_WALK_MAX));
         for (size_t i = 0; i < n; i++) {
             if (gob_within(within, scores[i])) {
                 gob_sum_add(&sum, scores[i]);
             }
         }
     }
-    return gob_sum_value(&sum);
+    *total = gob_sum_value(&sum);
+    return GOB_OK;
 }
 
 /* The heap's root is its worst entry. */
@@ -41,7 +43,8 @@ static void sift_down(const gob_members *names, gob_entry *heap, size_t count, s
     }
 }
 
-size_t gob_scan_extremes(const gob_zset *z, size_t k, bool highest, gob_entry *heap)
+gob_status gob_scan_extremes(const gob_zset *z, size_t k, bool highest, gob_entry *heap,
+                             size_t *found)
 {
     int64_t members[GOB_WALK_MAX];
     double scores[GOB_WALK_MAX];
@@ -49,6 +52,7 @@ size_t gob_scan_extremes(const gob_zset *z, size_t k, bool highest, gob_entry *h
     gob_walk w = {0};
     size_t count = 0;
     for (size_t n; k != 0 && (n = gob_index_walk(&z->index, &w, members, scores)) != 0;) {
+        GOB_TRY(gob_spend(z->alloc.pace, GOB_WALK_MAX));
         for (size_t i = 0; i < n; i++) {
             gob_entry e = gob_zset_entry(members[i], scores[i]);
             if (count < k) {
@@ -74,5 +78,6 @@ size_t gob_scan_extremes(const gob_zset *z, size_t k, bool highest, gob_entry *h
         heap[end] = swap;
         sift_down(names, heap, end, 0, highest);
     }
-    return count;
+    *found = count;
+    return GOB_OK;
 }

@@ -21,7 +21,8 @@ static uint64_t field(gob_entry e, bool by_member)
 }
 
 /* Stable, least significant byte first, over one field; bytes that are all equal cost nothing. */
-static void radix_sort(gob_entry *entries, gob_entry *scratch, size_t n, bool by_member)
+static gob_status radix_sort(gob_entry *entries, gob_entry *scratch, size_t n, bool by_member,
+                             gob_pace *pace)
 {
     uint64_t differ = 0;
     for (size_t i = 1; i < n; i++) {
@@ -33,6 +34,7 @@ static void radix_sort(gob_entry *entries, gob_entry *scratch, size_t n, bool by
         if ((differ >> shift & 0xFF) == 0) {
             continue;
         }
+        GOB_TRY(gob_spend(pace, n));
         size_t start[256] = {0};
         for (size_t i = 0; i < n; i++) {
             start[field(from[i], by_member) >> shift & 0xFF]++;
@@ -52,24 +54,26 @@ static void radix_sort(gob_entry *entries, gob_entry *scratch, size_t n, bool by
     if (from != entries) {
         memcpy(entries, from, n * sizeof *entries);
     }
+    return GOB_OK;
 }
 
-void gob_sort_entries(gob_entry *entries, gob_entry *scratch, size_t n)
+gob_status gob_sort_entries(gob_entry *entries, gob_entry *scratch, size_t n, gob_pace *pace)
 {
     if (n <= INSERTION_MAX) {
         insertion_sort(entries, n);
-        return;
+        return GOB_OK;
     }
-    radix_sort(entries, scratch, n, false);
+    GOB_TRY(radix_sort(entries, scratch, n, false, pace));
     for (size_t from = 0, to; from < n; from = to) {
         for (to = from + 1; to < n && entries[to].key == entries[from].key; to++) {
         }
         if (to - from <= INSERTION_MAX) {
             insertion_sort(entries + from, to - from);
         } else {
-            radix_sort(entries + from, scratch, to - from, true);
+            GOB_TRY(radix_sort(entries + from, scratch, to - from, true, pace));
         }
     }
+    return GOB_OK;
 }
 
 /* Names
@@ -106,11 +110,12 @@ static void insertion_sort_names(const gob_members *names, gob_entry *entries, s
 }
 
 /* Runs of INSERTION_MAX, merged in pairs. */
-static void merge_sort_names(const gob_members *names, gob_entry *entries, gob_entry *scratch,
-                             size_t n)
+static gob_status merge_sort_names(const gob_members *names, gob_entry *entries, gob_entry *scratch,
+                                   size_t n, gob_pace *pace)
 {
     for (size_t from = 0; from < n; from += INSERTION_MAX) {
         size_t left = n - from;
+        GOB_TRY(gob_spend(pace, INSERTION_MAX));
         insertion_sort_names(names, entries + from, left < INSERTION_MAX ? left : INSERTION_MAX);
     }
     for (size_t run = INSERTION_MAX; run < n; run *= 2) {
@@ -120,6 +125,7 @@ static void merge_sort_names(const gob_members *names, gob_entry *entries, gob_e
             size_t i = from;
             size_t j = middle;
             for (size_t k = from; k < end; k++) {
+                GOB_TRY(gob_spend(pace, 1));
                 bool left =
                     j == end || (i < middle && compare_names(names, entries[i], entries[j]) <= 0);
                 scratch[k] = left ? entries[i++] : entries[j++];
@@ -127,53 +133,58 @@ static void merge_sort_names(const gob_members *names, gob_entry *entries, gob_e
         }
         memcpy(entries, scratch, n * sizeof *entries);
     }
+    return GOB_OK;
 }
 
-static void sort_ties(const gob_members *names, size_t depth, unsigned level, gob_entry *entries,
-                      gob_entry *scratch, size_t n);
+static gob_status sort_ties(const gob_members *names, size_t depth, unsigned level,
+                            gob_entry *entries, gob_entry *scratch, size_t n, gob_pace *pace);
 
 /* Sorts by key, and every tie by name from `depth` on. */
-static void sort_level(const gob_members *names, size_t depth, unsigned level, gob_entry *entries,
-                       gob_entry *scratch, size_t n)
+static gob_status sort_level(const gob_members *names, size_t depth, unsigned level,
+                             gob_entry *entries, gob_entry *scratch, size_t n, gob_pace *pace)
 {
     if (n <= INSERTION_MAX) {
         insertion_sort(entries, n);
     } else {
-        radix_sort(entries, scratch, n, false);
+        GOB_TRY(radix_sort(entries, scratch, n, false, pace));
     }
     for (size_t from = 0, to; from < n; from = to) {
         for (to = from + 1; to < n && entries[to].key == entries[from].key; to++) {
             look_ahead(names, entries, to, n);
         }
         if (to - from > 1) {
-            sort_ties(names, depth, level, entries + from, scratch, to - from);
+            GOB_TRY(sort_ties(names, depth, level, entries + from, scratch, to - from, pace));
         }
     }
+    return GOB_OK;
 }
 
-static void sort_ties(const gob_members *names, size_t depth, unsigned level, gob_entry *entries,
-                      gob_entry *scratch, size_t n)
+static gob_status sort_ties(const gob_members *names, size_t depth, unsigned level,
+                            gob_entry *entries, gob_entry *scratch, size_t n, gob_pace *pace)
 {
     if (n <= INSERTION_MAX) {
+        GOB_TRY(gob_spend(pace, n));
         insertion_sort_names(names, entries, n);
     } else if (level == LEVELS_MAX) {
-        merge_sort_names(names, entries, scratch, n);
+        GOB_TRY(merge_sort_names(names, entries, scratch, n, pace));
     } else {
         uint64_t key = entries[0].key;
         for (size_t i = 0; i < n; i++) {
+            GOB_TRY(gob_spend(pace, 1));
             look_ahead(names, entries, i, n);
             entries[i].key =
                 gob_name_digits(gob_members_name(names, gob_unbias(entries[i].member)), depth);
         }
-        sort_level(names, depth + 7, level + 1, entries, scratch, n);
+        GOB_TRY(sort_level(names, depth + 7, level + 1, entries, scratch, n, pace));
         for (size_t i = 0; i < n; i++) {
             entries[i].key = key;
         }
     }
+    return GOB_OK;
 }
 
-void gob_sort_names(const gob_members *names, size_t depth, gob_entry *entries, gob_entry *scratch,
-                    size_t n)
+gob_status gob_sort_names(const gob_members *names, size_t depth, gob_entry *entries,
+                          gob_entry *scratch, size_t n, gob_pace *pace)
 {
-    sort_level(names, depth, 0, entries, scratch, n);
+    return sort_level(names, depth, 0, entries, scratch, n, pace);
 }

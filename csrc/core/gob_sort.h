@@ -6,11 +6,11 @@
 #include "gob_members.h"
 
 /* Ascending. scratch has room for n entries. O(n) for n large: a radix sort over the bytes in which
- * keys differ, then members inside ties. */
-void gob_sort_entries(gob_entry *entries, gob_entry *scratch, size_t n);
+ * keys differ, then members inside ties. GOB_STOPPED: some entries are lost. */
+gob_status gob_sort_entries(gob_entry *entries, gob_entry *scratch, size_t n, gob_pace *pace);
 
 /* The same for ids of names, which decide where keys are equal. All names agree before `depth`. */
-void gob_sort_names(const gob_members *names, size_t depth, gob_entry *entries, gob_entry *scratch,
-                    size_t n);
+gob_status gob_sort_names(const gob_members *names, size_t depth, gob_entry *entries,
+                          gob_entry *scratch, size_t n, gob_pace *pace);
 
 #endif

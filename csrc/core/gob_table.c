@@ -159,13 +159,24 @@ gob_status gob_table_resized(const gob_table *t, gob_alloc *a, size_t count, boo
     return GOB_OK;
 }
 
+gob_status gob_table_pour(const gob_table *t, gob_alloc *a, gob_table *into)
+{
+    for (size_t slot = 0; (slot = gob_table_next(t, slot)) != GOB_NO_SLOT; slot++) {
+        GOB_TRY(gob_spend(a->pace, 1));
+        gob_table_insert(into, gob_table_member(t, slot), gob_table_score(t, slot));
+    }
+    return GOB_OK;
+}
+
 gob_status gob_table_rehash(gob_table *t, gob_alloc *a, size_t count, bool tight)
 {
     GOB_ASSERT(count >= t->live);
     gob_table grown;
     GOB_TRY(gob_table_resized(t, a, count, tight, &grown));
-    for (size_t slot = 0; (slot = gob_table_next(t, slot)) != GOB_NO_SLOT; slot++) {
-        gob_table_insert(&grown, gob_table_member(t, slot), gob_table_score(t, slot));
+    gob_status status = gob_table_pour(t, a, &grown);
+    if (status != GOB_OK) {
+        gob_table_free(&grown, a);
+        return status;
     }
     gob_table_free(t, a);
     *t = grown;

@@ -74,6 +74,9 @@ void gob_table_erase(gob_table *t, size_t slot);
 gob_status gob_table_resized(const gob_table *t, gob_alloc *a, size_t count, bool tight,
                              gob_table *resized);
 
+/* Inserts all members of t into another table that has room. GOB_STOPPED: only some. */
+gob_status gob_table_pour(const gob_table *t, gob_alloc *a, gob_table *into);
+
 /* Rebuilds the table for `count` >= live members with room to grow; `tight` leaves none. */
 gob_status gob_table_rehash(gob_table *t, gob_alloc *a, size_t count, bool tight);
 

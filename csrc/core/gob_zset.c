@@ -61,7 +61,7 @@ static void drop_order(gob_zset *z)
 static void settle_names(gob_zset *z)
 {
     if (z->index.named && !z->bulk && z->pending == NULL) {
-        gob_members_settle(&z->index.members, &z->alloc);
+        (void)gob_members_settle(&z->index.members, &z->alloc); /* the next time does the rest */
     }
 }
 
@@ -156,22 +156,21 @@ static gob_status batch_new(batch *b, gob_alloc *a, size_t n)
     return GOB_OK;
 }
 
-static void batch_sort(const batch *b, const gob_zset *z, gob_entry *entries, size_t n)
+static gob_status batch_sort(const batch *b, const gob_zset *z, gob_entry *entries, size_t n)
 {
-    if (z->index.named) {
-        gob_sort_names(&z->index.members, 0, entries, b->scratch, n);
-    } else {
-        gob_sort_entries(entries, b->scratch, n);
-    }
+    gob_pace *pace = z->alloc.pace;
+    return z->index.named ? gob_sort_names(&z->index.members, 0, entries, b->scratch, n, pace)
+                          : gob_sort_entries(entries, b->scratch, n, pace);
 }
 
-/* The pending changes as one ascending list; returns its length. */
-static size_t batch_fill(batch *b, const gob_zset *z)
+/* The pending changes as one ascending list, *n of them. */
+static gob_status batch_fill(batch *b, const gob_zset *z, size_t *n)
 {
     const gob_table *t = z->pending;
     size_t removed = 0;
     size_t inserted = 0;
     for (size_t slot = 0; (slot = gob_table_next(t, slot)) != GOB_NO_SLOT; slot++) {
+        GOB_TRY(gob_spend(z->alloc.pace, 1));
         int64_t member = gob_table_member(t, slot);
         double before = gob_table_score(t, slot);
         double now = gob_index_get(&z->index, member);
@@ -185,11 +184,12 @@ static size_t batch_fill(batch *b, const gob_zset *z)
             b->inserted[inserted++] = gob_zset_entry(member, now);
         }
     }
-    batch_sort(b, z, b->removed, removed);
-    batch_sort(b, z, b->inserted, inserted);
+    GOB_TRY(batch_sort(b, z, b->removed, removed));
+    GOB_TRY(batch_sort(b, z, b->inserted, inserted));
     size_t i = 0;
     size_t j = 0;
     while (i < removed || j < inserted) {
+        GOB_TRY(gob_spend(z->alloc.pace, 1));
         bool remove =
             j == inserted ||
             (i < removed && gob_order_less(gob_zset_names(z), b->removed[i], b->inserted[j]));
@@ -197,7 +197,8 @@ static size_t batch_fill(batch *b, const gob_zset *z)
         i += remove;
         j += !remove;
     }
-    return removed + inserted;
+    *n = removed + inserted;
+    return GOB_OK;
 }
 
 static gob_status apply_pending(gob_zset *z)
@@ -205,8 +206,11 @@ static gob_status apply_pending(gob_zset *z)
     batch b;
     gob_status status = batch_new(&b, &z->alloc, z->pending->live);
     if (status == GOB_OK) {
-        size_t n = batch_fill(&b, z);
-        status = gob_order_apply(z->order, &z->alloc, b.changes, n);
+        size_t n;
+        status = batch_fill(&b, z, &n);
+        if (status == GOB_OK) {
+            status = gob_order_apply(z->order, &z->alloc, b.changes, n);
+        }
         gob_free(&z->alloc, b.removed, b.bytes);
     }
     if (status != GOB_OK) {
@@ -256,6 +260,7 @@ static gob_status compact(gob_zset *z)
     gob_status status = GOB_OK;
     for (uint64_t rank = 0; status == GOB_OK && rank < z->order->count; rank += w.count) {
         gob_order_read(z->order, rank, &w);
+        status = gob_spend(z->alloc.pace, w.count);
         for (size_t i = 0; status == GOB_OK && i < w.count; i++) {
             int64_t id = gob_members_carry(&fresh, m, gob_unbias(w.members[i]));
             status = gob_builder_add(&b, (gob_entry){w.keys[i], gob_bias(id)});
@@ -470,6 +475,8 @@ void gob_zset_swap(gob_zset *a, gob_zset *b)
     gob_zset old = *a;
     *a = *b;
     *b = old;
+    b->alloc.pace = a->alloc.pace;
+    a->alloc.pace = old.alloc.pace;
     rebind(a);
     rebind(b);
     uint64_t stamp = (a->stamp > b->stamp ? a->stamp : b->stamp) + 1;

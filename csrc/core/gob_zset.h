@@ -48,7 +48,7 @@ GOB_INLINE const gob_members *gob_zset_names(const gob_zset *z)
  */
 gob_status gob_zset_copy(gob_zset *dst, const gob_zset *src);
 
-/* Exchanges the contents of two sets of one layout. */
+/* Exchanges the contents of two sets of one layout, but not their paces. */
 void gob_zset_swap(gob_zset *a, gob_zset *b);
 
 GOB_INLINE uint64_t gob_zset_count(const gob_zset *z)

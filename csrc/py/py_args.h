@@ -28,6 +28,10 @@ typedef struct gob_signature {
 int gob_parse(const gob_signature *s, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames,
               PyObject **values);
 
+/* A new tuple of the items of an iterable, letting others in on the way; a list is taken at one
+ * moment. */
+PyObject *gob_items(PyObject *iterable);
+
 /* An integer member: anything with __index__ but bool. 0, or -1 with TypeError or OverflowError. */
 int gob_member_of(PyObject *object, unsigned member_bytes, int64_t *out);
 

@@ -49,9 +49,11 @@ static gob_status sort_rows(void *context, size_t from, size_t n)
 {
     boards *c = context;
     (void)from;
+    gob_pace *pace = c->list[0].set->z.alloc.pace;
     for (size_t i = 0; i < n; i++) {
         c->list[c->places[i]].stop++;
     }
+    GOB_TRY(gob_spend(pace, n));
     size_t start = 0;
     for (size_t b = 0; b < c->count; b++) {
         size_t rows = c->list[b].stop;
@@ -59,6 +61,7 @@ static gob_status sort_rows(void *context, size_t from, size_t n)
         start += rows;
     }
     for (size_t i = 0; i < n; i++) {
+        GOB_TRY(gob_spend(pace, 1));
         copy_row(c, c->list[c->places[i]].stop++, i);
     }
     return GOB_OK;
@@ -168,9 +171,10 @@ static int transact(boards *c)
     if (c->members == NULL || c->scores == NULL) {
         PyErr_NoMemory();
     } else {
-        (void)gob_detached(sort_rows, c, 0, c->inputs);
-        result = carry_out(c);
+        gob_status status = gob_detached(sort_rows, c, 0, c->inputs);
+        result = status == GOB_OK ? carry_out(c) : -1; /* with what the handler has raised */
         (void)gob_detached(result < 0 ? roll_back : commit, c, 0, c->inputs);
+        result = result < 0 ? -1 : gob_put_off();
     }
     PyMem_Free(c->members);
     PyMem_Free(c->scores);
@@ -182,6 +186,7 @@ static int hold_all(boards *c)
 {
     size_t held = 0;
     while (held < c->count && gob_ready_for(c->list[held].set, c->column.kind) == 0) {
+        gob_sortedset_expect(c->list[held].set, c->inputs / c->count);
         c->list[held].before = gob_start(c->list[held].set, GOB_RUNNING);
         held++;
     }

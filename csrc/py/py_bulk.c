@@ -90,6 +90,7 @@ static int carry_out(call *c, PyObject *callback)
 /* The whole call on a set that is ready. 0, or -1 with an exception and nothing changed. */
 static int transact(call *c, PyObject *callback)
 {
+    gob_sortedset_expect(c->self, c->inputs);
     gob_use before = gob_start(c->self, GOB_RUNNING);
     gob_status status = gob_bulk_begin(&c->self->z, &c->journal, c->inputs);
     int result = -1;
@@ -99,6 +100,7 @@ static int transact(call *c, PyObject *callback)
         c->self->z.stuck = false;
         result = carry_out(c, callback);
         (void)gob_detached(result < 0 ? roll_back : commit, c, 0, c->inputs);
+        result = result < 0 ? -1 : gob_finish_short(&c->self->z.alloc);
     }
     gob_finish(c->self, before);
     return result;

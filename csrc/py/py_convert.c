@@ -2,12 +2,42 @@
 #include "goblin_module.h"
 
 #include "py_args.h"
+#include "py_lock.h"
 
 static PyObject *too_short(Py_buffer *view)
 {
     PyBuffer_Release(view);
     PyErr_SetString(PyExc_ValueError, "the array is too short");
     return NULL;
+}
+
+PyObject *gob_items(PyObject *iterable)
+{
+    if (PyList_CheckExact(iterable) || PyTuple_CheckExact(iterable)) {
+        return PySequence_Tuple(iterable);
+    }
+    gob_breath breath = {0};
+    PyObject *iterator = PyObject_GetIter(iterable);
+    PyObject *list = iterator == NULL ? NULL : PyList_New(0);
+    PyObject *item;
+    while (list != NULL && (item = PyIter_Next(iterator)) != NULL) {
+        if (PyList_Append(list, item) < 0 || gob_breathe(&breath) < 0) {
+            Py_CLEAR(list);
+        }
+        Py_DECREF(item);
+    }
+    PyObject *result = list == NULL || PyErr_Occurred() ? NULL : PyList_AsTuple(list);
+    Py_XDECREF(iterator);
+    Py_XDECREF(list);
+    return result;
+}
+
+PyDoc_STRVAR(items_doc, "items(iterable, /)\n--\n\nThe items as a tuple.");
+
+static PyObject *items(PyObject *module, PyObject *iterable)
+{
+    (void)module;
+    return gob_items(iterable);
 }
 
 PyDoc_STRVAR(fill_members_doc, "fill_members(items, member_bytes, out, /)\n--\n\n"
@@ -27,8 +57,10 @@ static PyObject *fill_members(PyObject *module, PyObject *args)
     }
     int result = 0;
     int64_t *members = out.buf;
+    gob_breath breath = {0};
     for (Py_ssize_t i = 0; result == 0 && i < PyTuple_GET_SIZE(items); i++) {
         result = gob_member_of(PyTuple_GET_ITEM(items, i), bytes, &members[i]);
+        result = result < 0 ? -1 : gob_breathe(&breath);
     }
     PyBuffer_Release(&out);
     return result < 0 ? NULL : Py_NewRef(Py_None);
@@ -53,16 +85,19 @@ static PyObject *fill_scores(PyObject *module, PyObject *args)
     int result = 0;
     bool rounded = false;
     double *scores = out.buf;
+    gob_breath breath = {0};
     for (Py_ssize_t i = 0; result == 0 && i < PyTuple_GET_SIZE(items); i++) {
         result = gob_score_number(PyTuple_GET_ITEM(items, i), bytes, &scores[i], &rounded);
+        result = result < 0 ? -1 : gob_breathe(&breath);
     }
     PyBuffer_Release(&out);
     return result < 0 ? NULL : PyBool_FromLong(rounded);
 }
 
 /* One (member, score), any iterable of length 2. */
-static int split_pair(PyObject *item, PyObject *members, PyObject *scores, Py_ssize_t at)
+static int split_pair(PyObject *item, PyObject *members, PyObject *scores)
 {
+    Py_ssize_t at = PyList_GET_SIZE(members);
     PyObject *pair = PySequence_Tuple(item);
     if (pair == NULL) {
         return -1;
@@ -73,34 +108,37 @@ static int split_pair(PyObject *item, PyObject *members, PyObject *scores, Py_ss
         Py_DECREF(pair);
         return -1;
     }
-    PyTuple_SET_ITEM(members, at, Py_NewRef(PyTuple_GET_ITEM(pair, 0)));
-    PyTuple_SET_ITEM(scores, at, Py_NewRef(PyTuple_GET_ITEM(pair, 1)));
+    int result = PyList_Append(members, PyTuple_GET_ITEM(pair, 0));
+    result = result < 0 ? -1 : PyList_Append(scores, PyTuple_GET_ITEM(pair, 1));
     Py_DECREF(pair);
-    return 0;
+    return result;
 }
 
 PyDoc_STRVAR(split_pairs_doc, "split_pairs(items, /)\n--\n\n"
-                              "A tuple of pairs as (tuple of members, tuple of scores).");
+                              "An iterable of pairs as (tuple of members, tuple of scores).");
 
 static PyObject *split_pairs(PyObject *module, PyObject *items)
 {
     (void)module;
-    if (!PyTuple_Check(items)) {
-        PyErr_SetString(PyExc_TypeError, "a tuple of pairs is wanted");
-        return NULL;
+    gob_breath breath = {0};
+    PyObject *iterator = PyObject_GetIter(items);
+    PyObject *members = PyList_New(0);
+    PyObject *scores = PyList_New(0);
+    int result = iterator == NULL || members == NULL || scores == NULL ? -1 : 0;
+    PyObject *item;
+    while (result == 0 && (item = PyIter_Next(iterator)) != NULL) {
+        result = split_pair(item, members, scores);
+        Py_DECREF(item);
+        result = result < 0 ? -1 : gob_breathe(&breath);
     }
-    PyObject *members = PyTuple_New(PyTuple_GET_SIZE(items));
-    PyObject *scores = PyTuple_New(PyTuple_GET_SIZE(items));
-    int result = members == NULL || scores == NULL ? -1 : 0;
-    for (Py_ssize_t i = 0; result == 0 && i < PyTuple_GET_SIZE(items); i++) {
-        result = split_pair(PyTuple_GET_ITEM(items, i), members, scores, i);
+    PyObject *both = NULL;
+    if (result == 0 && !PyErr_Occurred()) {
+        both = Py_BuildValue("(NN)", PyList_AsTuple(members), PyList_AsTuple(scores));
     }
-    if (result < 0) {
-        Py_XDECREF(members);
-        Py_XDECREF(scores);
-        return NULL;
-    }
-    return Py_BuildValue("(NN)", members, scores);
+    Py_XDECREF(iterator);
+    Py_XDECREF(members);
+    Py_XDECREF(scores);
+    return both;
 }
 
 PyDoc_STRVAR(number_doc, "number(value, /)\n--\n\nA real number but NaN, as float.");
@@ -113,6 +151,7 @@ static PyObject *number(PyObject *module, PyObject *value)
 }
 
 static PyMethodDef functions[] = {
+    {"items", items, METH_O, items_doc},
     {"fill_members", fill_members, METH_VARARGS, fill_members_doc},
     {"fill_scores", fill_scores, METH_VARARGS, fill_scores_doc},
     {"split_pairs", split_pairs, METH_O, split_pairs_doc},

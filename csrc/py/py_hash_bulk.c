@@ -175,13 +175,14 @@ void gob_staging_begin(gob_staging *s, gob_hash_object *self)
 {
     s->self = self;
     gob_hashmap_init(&s->map, self->map.encoding, self->map.max_compact, self->map.seed);
-    s->map.alloc.fail_at = self->map.alloc.fail_at; /* its allocations count as the hash's own */
+    gob_alloc_fail_at(&s->map.alloc,
+                      self->map.alloc.fail_at); /* its allocations count as the hash's own */
 }
 
 void gob_staging_return(gob_staging *s)
 {
-    s->self->map.alloc.fail_at = s->map.alloc.fail_at;
-    s->map.alloc.fail_at = 0;
+    gob_alloc_fail_at(&s->self->map.alloc, s->map.alloc.fail_at);
+    gob_alloc_fail_at(&s->map.alloc, 0);
 }
 
 void gob_staging_drop(gob_staging *s)

@@ -178,6 +178,6 @@ PyObject *gob_hash_fail_at(gob_hash_object *self, PyObject *n)
         return NULL;
     }
     uint64_t left = self->map.alloc.fail_at;
-    self->map.alloc.fail_at = at;
+    gob_alloc_fail_at(&self->map.alloc, at);
     return PyLong_FromUnsignedLongLong(left);
 }

@@ -5,6 +5,7 @@
 
 #include "py_args.h"
 #include "py_columns.h"
+#include "py_lock.h"
 #include "py_uuid.h"
 
 const char *const gob_kind_words[] = {"str", "bytes", "uuid", NULL};
@@ -41,9 +42,11 @@ int gob_names_parse(gob_names_object *self)
     gob_names_object parsed = {.kind = GOB_UUID};
     uint8_t *out = gob_names_own(&parsed, count, GOB_UUID_BYTES, 0);
     int result = out == NULL ? -1 : 0;
+    gob_breath breath = {0};
     for (size_t i = 0; result == 0 && i < count; i++) {
         gob_name text = gob_names_at(&self->column, i);
         result = gob_uuid_parse(state, text.at, text.len, out + i * GOB_UUID_BYTES);
+        result = result < 0 ? -1 : gob_breathe(&breath);
     }
     gob_names_forget(self);
     self->own = out;
@@ -326,12 +329,14 @@ static int write_rows(const gob_names_object *self, PyObject *array)
 {
     gob_name rows[256];
     size_t room = sizeof rows / sizeof rows[0];
+    gob_breath breath = {0};
     for (size_t from = 0, n; from < self->count; from += n) {
         n = self->count - from < room ? self->count - from : room;
         for (size_t i = 0; i < n; i++) {
             rows[i] = gob_names_at(&self->column, from + i);
         }
-        if (gob_names_write(array, self->kind, from, rows, n) < 0) {
+        if (gob_names_write(array, self->kind, from, rows, n) < 0 ||
+            gob_breathe_after(&breath, n) < 0) {
             return -1;
         }
     }

@@ -1,5 +1,7 @@
 /* Columns and single members from Python objects. */
+#include "py_args.h"
 #include "py_columns.h"
+#include "py_lock.h"
 #include "py_utf8.h"
 #include "py_uuid.h"
 
@@ -48,13 +50,14 @@ static int refuse_type(PyObject *object, gob_kind kind)
 static Py_ssize_t check_texts(PyObject *items)
 {
     Py_ssize_t total = 0;
+    gob_breath breath = {0};
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(items); i++) {
         PyObject *item = PyTuple_GET_ITEM(items, i);
         if (!PyUnicode_Check(item)) {
             return refuse_type(item, GOB_STR);
         }
         Py_ssize_t size = PyUnicode_IS_ASCII(item) ? 0 : encoded_size(item);
-        if (size < 0) {
+        if (size < 0 || gob_breathe(&breath) < 0) {
             return -1;
         }
         total += size;
@@ -72,6 +75,7 @@ static int take_texts(gob_names_object *self, PyObject *items)
     }
     gob_name *list = (gob_name *)(void *)self->own;
     uint8_t *out = self->own + self->count * sizeof(gob_name);
+    gob_breath breath = {0};
     for (size_t i = 0; i < self->count; i++) {
         PyObject *item = PyTuple_GET_ITEM(items, (Py_ssize_t)i);
         if (PyUnicode_IS_ASCII(item)) {
@@ -80,6 +84,9 @@ static int take_texts(gob_names_object *self, PyObject *items)
             uint8_t *end = encode(item, out);
             list[i] = (gob_name){out, (size_t)(end - out)};
             out = end;
+        }
+        if (gob_breathe(&breath) < 0) {
+            return -1;
         }
     }
     return 0;
@@ -101,12 +108,14 @@ static PyObject *as_bytes(PyObject *object)
 static PyObject *all_as_bytes(PyObject *items)
 {
     PyObject *out = PyTuple_New(PyTuple_GET_SIZE(items));
+    gob_breath breath = {0};
     for (Py_ssize_t i = 0; out != NULL && i < PyTuple_GET_SIZE(items); i++) {
         PyObject *bytes = as_bytes(PyTuple_GET_ITEM(items, i));
-        if (bytes == NULL) {
-            Py_CLEAR(out);
-        } else {
+        if (bytes != NULL) {
             PyTuple_SET_ITEM(out, i, bytes);
+        }
+        if (bytes == NULL || gob_breathe(&breath) < 0) {
+            Py_CLEAR(out);
         }
     }
     return out;
@@ -119,8 +128,12 @@ static int take_bytes(gob_names_object *self, PyObject *items)
         return -1;
     }
     gob_name *list = (gob_name *)(void *)self->own;
+    gob_breath breath = {0};
     for (size_t i = 0; i < self->count; i++) {
         list[i] = name_of_bytes(PyTuple_GET_ITEM(self->source, (Py_ssize_t)i));
+        if (gob_breathe(&breath) < 0) {
+            return -1;
+        }
     }
     return 0;
 }
@@ -129,9 +142,10 @@ static int take_uuids(gob_names_object *self, PyObject *items)
 {
     const gob_module_state *state = PyType_GetModuleState(Py_TYPE(self));
     uint8_t *out = gob_names_own(self, self->count, GOB_UUID_BYTES, 0);
+    gob_breath breath = {0};
     for (size_t i = 0; out != NULL && i < self->count; i++) {
-        if (gob_uuid_read(state, PyTuple_GET_ITEM(items, (Py_ssize_t)i), out + i * GOB_UUID_BYTES) <
-            0) {
+        PyObject *item = PyTuple_GET_ITEM(items, (Py_ssize_t)i);
+        if (gob_uuid_read(state, item, out + i * GOB_UUID_BYTES) < 0 || gob_breathe(&breath) < 0) {
             return -1;
         }
     }
@@ -141,7 +155,7 @@ static int take_uuids(gob_names_object *self, PyObject *items)
 /* A tuple is taken first: it can't shrink while items are converted. */
 int gob_names_from_objects(gob_names_object *self, PyObject *iterable)
 {
-    PyObject *items = PySequence_Tuple(iterable);
+    PyObject *items = gob_items(iterable);
     if (items == NULL) {
         return -1;
     }

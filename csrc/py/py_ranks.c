@@ -117,6 +117,7 @@ static gob_status rank_stretch(void *context, size_t from, size_t n)
     int64_t room[BATCH];
     for (size_t at = from; at < from + n; at += BATCH) {
         size_t batch = from + n - at < BATCH ? from + n - at : BATCH;
+        GOB_TRY(gob_spend(work->z->alloc.pace, batch));
         const int64_t *ids = gob_bulk_ids(work->z, work->in, at, batch, room);
         gob_index_get_many(&work->z->index, ids, batch, GOB_ABSENT, scores);
         if (work->how == ORDINAL) {

@@ -23,6 +23,7 @@ static gob_status score_stretch(void *context, size_t from, size_t n)
     int64_t room[GOB_BATCH];
     for (size_t at = from; at < from + n; at += GOB_BATCH) {
         size_t batch = from + n - at < GOB_BATCH ? from + n - at : GOB_BATCH;
+        GOB_TRY(gob_spend(z->alloc.pace, batch));
         const int64_t *ids = gob_bulk_ids(z, work->in, at, batch, room);
         for (size_t i = 0; i < batch; i++) {
             double score = gob_index_get(&z->index, ids[i]);
@@ -156,6 +157,7 @@ static gob_status row_stretch(void *context, size_t from, size_t n)
     uint64_t rank = work->start + from * (uint64_t)work->step;
     for (size_t row = from; row < from + n; row += ROWS) {
         size_t batch = from + n - row < ROWS ? from + n - row : ROWS;
+        GOB_TRY(gob_spend(work->self->z.alloc.pace, batch));
         for (size_t i = 0; i < batch; i++, rank += (uint64_t)work->step) {
             if (rank - w.first_rank >= w.count) {
                 gob_zset_read(&work->self->z, rank, &w);
@@ -175,6 +177,7 @@ static gob_status select_stretch(void *context, size_t from, size_t n)
     uint64_t ranks[ROWS];
     for (size_t at = from; at < from + n; at += ROWS) {
         size_t batch = from + n - at < ROWS ? from + n - at : ROWS;
+        GOB_TRY(gob_spend(work->self->z.alloc.pace, batch));
         for (size_t i = 0; i < batch; i++) {
             ranks[i] = (uint64_t)work->ranks[at + i];
         }
@@ -277,12 +280,11 @@ typedef struct scan {
     double sum;
 } scan;
 
-/* A scan is one call of the core, however long. */
-static void run_scan(gob_sortedset *self, gob_work work, scan *s)
+/* A scan is one call of the core. -1 with what a signal handler has raised. */
+static int run_scan(gob_sortedset *self, gob_work work, scan *s)
 {
-    gob_use before = gob_start(self, GOB_RUNNING);
-    (void)gob_detached(work, s, 0, (size_t)gob_zset_count(&self->z));
-    gob_finish(self, before);
+    gob_status status = gob_run_whole(self, work, s, (size_t)gob_zset_count(&self->z));
+    return status == GOB_OK ? 0 : (gob_raise(status), -1);
 }
 
 static gob_status work_extremes(void *context, size_t from, size_t n)
@@ -290,8 +292,7 @@ static gob_status work_extremes(void *context, size_t from, size_t n)
     scan *s = context;
     (void)from;
     (void)n;
-    s->found = gob_scan_extremes(s->z, s->k, s->highest, s->heap);
-    return GOB_OK;
+    return gob_scan_extremes(s->z, s->k, s->highest, s->heap, &s->found);
 }
 
 /* _extremes(highest, members, scores) -> rows filled, best first; None where the order should
@@ -311,8 +312,7 @@ PyObject *gob_reads_extremes(gob_sortedset *self, PyObject *args)
         PyErr_NoMemory();
     } else if (!gob_zset_prefers_scan(&self->z)) {
         result = Py_NewRef(Py_None);
-    } else {
-        run_scan(self, work_extremes, &s);
+    } else if (run_scan(self, work_extremes, &s) == 0) {
         bool done = true;
         for (size_t row = 0; done && row < s.found; row += ROWS) {
             size_t n = s.found - row < ROWS ? s.found - row : ROWS;
@@ -351,8 +351,7 @@ static gob_status work_count(void *context, size_t from, size_t n)
     scan *s = context;
     (void)from;
     (void)n;
-    s->count = gob_scan_count(s->z, s->within);
-    return GOB_OK;
+    return gob_scan_count(s->z, s->within, &s->count);
 }
 
 /* _count(lo, hi, open_lo, open_hi) */
@@ -363,8 +362,7 @@ PyObject *gob_reads_count(gob_sortedset *self, PyObject *args)
         return NULL;
     }
     if (gob_zset_prefers_scan(&self->z)) {
-        run_scan(self, work_count, &s);
-        return PyLong_FromUnsignedLongLong(s.count);
+        return run_scan(self, work_count, &s) < 0 ? NULL : PyLong_FromUnsignedLongLong(s.count);
     }
     if (gob_sync(self) < 0) {
         return NULL;
@@ -391,8 +389,7 @@ static gob_status work_sum(void *context, size_t from, size_t n)
     scan *s = context;
     (void)from;
     (void)n;
-    s->sum = gob_scan_sum(s->z, s->within);
-    return GOB_OK;
+    return gob_scan_sum(s->z, s->within, &s->sum);
 }
 
 /* _sum(lo, hi, open_lo, open_hi): exact, rounded once. */
@@ -402,8 +399,7 @@ PyObject *gob_reads_sum(gob_sortedset *self, PyObject *args)
     if (parse_interval(self, args, &s.within) < 0 || gob_ready(self) < 0) {
         return NULL;
     }
-    run_scan(self, work_sum, &s);
-    return PyFloat_FromDouble(s.sum);
+    return run_scan(self, work_sum, &s) < 0 ? NULL : PyFloat_FromDouble(s.sum);
 }
 
 typedef struct walk_work {
@@ -421,6 +417,7 @@ static gob_status walk_stretch(void *context, size_t from, size_t n)
     (void)from;
     (void)n;
     while (work->room - work->filled >= GOB_WALK_MAX) {
+        GOB_TRY(gob_spend(work->z->alloc.pace, GOB_WALK_MAX));
         size_t got = gob_index_walk(&work->z->index, work->walk, work->members + work->filled,
                                     work->scores + work->filled);
         if (got == 0) {
@@ -470,8 +467,7 @@ PyObject *gob_reads_walk(gob_sortedset *self, PyObject *args)
         PyErr_SetString(PyExc_ValueError, "the array is too short");
     } else if (gob_ready(self) == 0 && walk_state(self, &state, &walk) == 0) {
         gob_use before = gob_start(self, GOB_RUNNING);
-        (void)gob_detached(walk_stretch, &work, 0, work.room);
-        result = PyErr_CheckSignals();
+        result = gob_detached(walk_stretch, &work, 0, work.room) == GOB_OK ? 0 : -1;
         gob_finish(self, before);
         memcpy(state.buf, &walk, sizeof walk);
     }
@@ -527,8 +523,11 @@ typedef struct digest_work {
 static gob_status digest_stretch(void *context, size_t from, size_t n)
 {
     digest_work *work = context;
-    (void)from;
-    (void)gob_digester_step(&work->digester, work->z, n);
+    for (size_t end = from + n; from < end; from += n) {
+        n = end - from < GOB_PACE ? end - from : GOB_PACE;
+        GOB_TRY(gob_spend(work->z->alloc.pace, n));
+        (void)gob_digester_step(&work->digester, work->z, n);
+    }
     return GOB_OK;
 }
 

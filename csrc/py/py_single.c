@@ -66,7 +66,7 @@ static int take_out(gob_sortedset *self, PyObject *key, double *score)
     if (!gob_is_absent(*score)) {
         gob_zset_remove(&self->z, member);
     }
-    return 0;
+    return gob_finish_short(&self->z.alloc);
 }
 
 static int put(gob_sortedset *self, PyObject *key, PyObject *value, gob_mode mode, bool *wrote)
@@ -81,8 +81,9 @@ static int put(gob_sortedset *self, PyObject *key, PyObject *value, gob_mode mod
                      : gob_ready_to_write(self, &arg);
     gob_changes changes = {0};
     if (result == 0) {
+        gob_sortedset_expect(self, 1);
         gob_status status = gob_zset_add(&self->z, &arg.member, score, mode, &changes);
-        result = status == GOB_OK ? 0 : (gob_raise(status), -1);
+        result = status == GOB_OK ? gob_finish_short(&self->z.alloc) : (gob_raise(status), -1);
     }
     gob_argument_release(&arg);
     *wrote = changes.added + changes.changed != 0;
@@ -166,10 +167,14 @@ PyObject *gob_single_increment(gob_sortedset *self, PyObject *const *args, Py_ss
         return NULL;
     }
     self->z.stuck = false;
+    gob_sortedset_expect(self, 1);
     gob_status status = gob_zset_increment(&self->z, &arg.member, by, &sum);
     gob_argument_release(&arg);
     if (GOB_UNLIKELY(status != GOB_OK)) {
         return gob_raise(status);
+    }
+    if (gob_finish_short(&self->z.alloc) < 0) {
+        return NULL;
     }
     if (GOB_UNLIKELY(self->z.stuck) && gob_warn_stuck(self) < 0) {
         return NULL;
@@ -221,6 +226,9 @@ PyObject *gob_single_pop_end(gob_sortedset *self, PyObject *highest)
     } while (pair != NULL && !gob_is_version(self, version));
     if (pair != NULL) {
         gob_zset_remove(&self->z, gob_unbias(e.member));
+        if (gob_finish_short(&self->z.alloc) < 0) {
+            Py_CLEAR(pair);
+        }
     }
     return pair;
 }

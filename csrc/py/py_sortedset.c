@@ -28,6 +28,7 @@ static void sortedset_dealloc(PyObject *object)
     PyTypeObject *type = Py_TYPE(object);
     if (gob_is_intact(self)) {
         gob_zset_clear(&self->z);
+        gob_host_free(&self->z.alloc);
     }
     type->tp_free(object);
     Py_DECREF(type);
@@ -214,6 +215,7 @@ static PyMethodDef methods[] = {
     GOB_PLAIN("_structure", gob_whole_structure, METH_NOARGS, NULL),
     GOB_PLAIN("_validate", gob_whole_validate, METH_NOARGS, NULL),
     GOB_PLAIN("_fail_at", gob_whole_fail_at, METH_O, NULL),
+    GOB_PLAIN("_interrupt_at", gob_whole_interrupt_at, METH_O, NULL),
     {NULL, NULL, 0, NULL},
 };
 

@@ -33,7 +33,22 @@ GOB_INLINE unsigned gob_score_bytes(const gob_sortedset *self)
 /* "int32", "int64", "str", "bytes" or "uuid". */
 const char *gob_kind_name(const gob_sortedset *self);
 
-/* Brings the order of a set that is ready up to date. 0, or -1 with MemoryError. */
+/* An empty core for a set that has had one; its host stays. */
+GOB_INLINE void gob_sortedset_init(gob_sortedset *self, gob_layout layout, float merge_exponent,
+                                   uint64_t seed)
+{
+    gob_pace *pace = self->z.alloc.pace;
+    gob_zset_init(&self->z, layout, merge_exponent, seed);
+    self->z.alloc.pace = pace;
+}
+
+/* Before it gets so many members more: gives a set that becomes large a host. */
+GOB_INLINE void gob_sortedset_expect(gob_sortedset *self, size_t more)
+{
+    gob_host_for(self, &self->z.alloc, (size_t)gob_zset_count(&self->z) + more);
+}
+
+/* Brings the order of a set that is ready up to date. 0, or -1 with an exception. */
 int gob_sync(gob_sortedset *self);
 
 /* Warns once that an increment changed nothing; -1 where the warning raises. */
@@ -95,5 +110,6 @@ PyObject *gob_whole_sizeof(gob_sortedset *self, PyObject *unused);
 PyObject *gob_whole_structure(gob_sortedset *self, PyObject *unused);
 PyObject *gob_whole_validate(gob_sortedset *self, PyObject *unused);
 PyObject *gob_whole_fail_at(gob_sortedset *self, PyObject *n);
+PyObject *gob_whole_interrupt_at(gob_sortedset *self, PyObject *n);
 
 #endif

@@ -14,6 +14,8 @@ PyObject *gob_raise(gob_status status)
     case GOB_TOO_LARGE:
         PyErr_SetString(PyExc_OverflowError, "it would grow too large");
         return NULL;
+    case GOB_STOPPED: /* with the exception of the signal handler */
+        return NULL;
     case GOB_OK:
     case GOB_MALFORMED:
     default:

@@ -90,10 +90,10 @@ PyObject *gob_table_assign(gob_table_object *self, PyObject *object)
     gob_records_init(&twin, seed);
     pair p = {&twin, &other->records};
     /* Failures that tests ask for are those of the table that is copied. */
-    twin.alloc.fail_at = p.from->alloc.fail_at;
+    gob_alloc_fail_at(&twin.alloc, p.from->alloc.fail_at);
     gob_status status = gob_run_whole(other, copy_work, &p, gob_records_count(p.from));
-    p.from->alloc.fail_at = twin.alloc.fail_at;
-    twin.alloc.fail_at = 0;
+    gob_alloc_fail_at(&p.from->alloc, twin.alloc.fail_at);
+    gob_alloc_fail_at(&twin.alloc, 0);
     if (status != GOB_OK) {
         return gob_raise(status);
     }
@@ -190,6 +190,6 @@ PyObject *gob_table_fail_at(gob_table_object *self, PyObject *n)
         return NULL;
     }
     uint64_t left = self->records.alloc.fail_at;
-    self->records.alloc.fail_at = at;
+    gob_alloc_fail_at(&self->records.alloc, at);
     return PyLong_FromUnsignedLongLong(left);
 }

@@ -60,7 +60,7 @@ PyObject *gob_whole_configure(gob_sortedset *self, PyObject *args)
     layout.fixed = self->kind == GOB_UUID ? 16 : 0;
     uint64_t stamp = self->z.stamp + 1;
     gob_zset_clear(&self->z);
-    gob_zset_init(&self->z, layout, merge_exponent, seed);
+    gob_sortedset_init(self, layout, merge_exponent, seed);
     self->z.stamp = stamp;
     Py_RETURN_NONE;
 }
@@ -96,16 +96,21 @@ typedef struct pair {
     bool changed;
 } pair;
 
-/* Allocations of a set in the making count as the set's own, for tests that make them fail. */
-static void lend_failure(pair *p)
+/* A set in the making has the host of the one that it is made from, and for tests that make
+ * allocations fail its own count as that one's. */
+static gob_pace *lend_host(pair *p)
 {
-    p->to->alloc.fail_at = p->from->alloc.fail_at;
+    gob_pace *own = p->to->alloc.pace;
+    gob_alloc_fail_at(&p->to->alloc, p->from->alloc.fail_at);
+    p->to->alloc.pace = p->from->alloc.pace;
+    return own;
 }
 
-static void return_failure(pair *p)
+static void return_host(pair *p, gob_pace *own)
 {
-    p->from->alloc.fail_at = p->to->alloc.fail_at;
-    p->to->alloc.fail_at = 0;
+    gob_alloc_fail_at(&p->from->alloc, p->to->alloc.fail_at);
+    gob_alloc_fail_at(&p->to->alloc, 0);
+    p->to->alloc.pace = own;
 }
 
 static gob_status copy_work(void *context, size_t from, size_t n)
@@ -145,13 +150,14 @@ PyObject *gob_whole_assign(gob_sortedset *self, PyObject *object)
     gob_zset twin;
     gob_zset_init(&twin, gob_zset_layout(&other->z), other->z.merge_exponent, seed);
     pair p = {.to = &twin, .from = &other->z};
-    lend_failure(&p);
+    gob_pace *own = lend_host(&p);
     gob_status status = gob_run_whole(other, copy_work, &p, (size_t)gob_zset_count(&other->z));
-    return_failure(&p);
+    return_host(&p, own);
     bool copied = status == GOB_OK && gob_ready(self) == 0;
     if (copied) {
-        twin.alloc.fail_at = self->z.alloc.fail_at;
+        gob_alloc_fail_at(&twin.alloc, self->z.alloc.fail_at);
         exchange(self, &twin, &kind, &wide);
+        gob_sortedset_expect(self, 0);
     }
     gob_zset_clear(&twin);
     if (status != GOB_OK) {
@@ -170,6 +176,8 @@ PyObject *gob_whole_swap(gob_sortedset *self, PyObject *object)
     bool wide = other->wide;
     exchange(self, &other->z, &other->kind, &wide);
     other->wide = wide;
+    gob_sortedset_expect(self, 0);
+    gob_sortedset_expect(other, 0);
     Py_RETURN_NONE;
 }
 
@@ -185,6 +193,7 @@ static gob_status rescore_work(void *context, size_t from, size_t n)
         if (got == 0) {
             break;
         }
+        GOB_TRY(gob_spend(p->from->alloc.pace, got));
         for (size_t i = 0; i < got; i++) {
             double score = scores[i] * p->factor + p->delta;
             GOB_TRY(gob_narrow(score, p->to->index.score_bytes, &score));
@@ -210,12 +219,13 @@ PyObject *gob_whole_rescore(gob_sortedset *self, PyObject *args)
         return NULL;
     }
     gob_zset_init(&fresh, gob_zset_layout(&self->z), self->z.merge_exponent, seed);
-    lend_failure(&p);
+    gob_pace *own = lend_host(&p);
     int result = gob_run(self, rescore_work, &p, (size_t)gob_zset_count(&self->z));
     if (result == 0 && p.changed) { /* else iterators live on */
+        fresh.alloc.pace = own;
         gob_zset_swap(&self->z, &fresh);
     } else {
-        return_failure(&p);
+        return_host(&p, own);
     }
     gob_zset_clear(&fresh);
     return result < 0 ? NULL : Py_NewRef(Py_None);
@@ -307,6 +317,25 @@ PyObject *gob_whole_fail_at(gob_sortedset *self, PyObject *n)
         return NULL;
     }
     uint64_t left = self->z.alloc.fail_at;
-    self->z.alloc.fail_at = at;
+    gob_alloc_fail_at(&self->z.alloc, at);
     return PyLong_FromUnsignedLongLong(left);
+}
+
+/* _interrupt_at(n) -> what is left of the last n: long work of the core finds a Ctrl-C the n-th
+ * time that it looks out for one, once; 0 for none */
+PyObject *gob_whole_interrupt_at(gob_sortedset *self, PyObject *n)
+{
+    unsigned long at = PyLong_AsUnsignedLong(n);
+    if ((at == (unsigned long)-1 && PyErr_Occurred()) || gob_ready(self) < 0) {
+        return NULL;
+    }
+    gob_host_for(self, &self->z.alloc, SIZE_MAX);
+    gob_host *host = (gob_host *)(void *)self->z.alloc.pace;
+    if (host == NULL) {
+        return PyErr_NoMemory();
+    }
+    uint32_t left = host->interrupt_at;
+    host->interrupt_at = (uint32_t)at;
+    host->pace.left = at == 0 ? GOB_PACE : 1;
+    return PyLong_FromUnsignedLong(left);
 }

@@ -31,17 +31,17 @@ static void test_failures(void)
 {
     gob_alloc a;
     gob_alloc_init(&a);
-    a.fail_at = 3;
+    gob_alloc_fail_at(&a, 3);
     void *p = gob_malloc(&a, 8);
     void *q = gob_calloc(&a, 8);
     CHECK(p != NULL && q != NULL);
     CHECK(gob_malloc(&a, 8) == NULL && a.live == 16);
     void *r = gob_malloc(&a, 8); /* once only */
     CHECK(r != NULL && a.fail_at == 0);
-    a.fail_at = 1;
+    gob_alloc_fail_at(&a, 1);
     CHECK(gob_calloc(&a, 8) == NULL && a.live == 24);
     memset(p, 5, 8);
-    a.fail_at = 1;
+    gob_alloc_fail_at(&a, 1);
     CHECK(gob_realloc(&a, p, 8, 1 << 20) == NULL && a.live == 24);
     CHECK(((uint8_t *)p)[7] == 5);
     gob_free(&a, p, 8);

@@ -48,7 +48,7 @@ static void test_room(void)
     begin_test();
     CHECK(gob_arena_reserve(&r, &a, 0) == GOB_OK && a.live == 0);
     CHECK(gob_arena_reserve(&r, &a, 17) == GOB_OK && r.capacity == 32 && a.live == 32);
-    a.fail_at = 1;
+    gob_alloc_fail_at(&a, 1);
     CHECK(gob_arena_reserve(&r, &a, 32) == GOB_OK);
     CHECK(gob_arena_reserve(&r, &a, 33) == GOB_NOMEM && r.capacity == 32);
     CHECK(gob_arena_reserve(&r, &a, SIZE_MAX) == GOB_NOMEM && r.capacity == 32);
@@ -93,7 +93,7 @@ static void test_no_lists(void)
     begin_test();
     (void)append(GOB_FREE_FROM);
     size_t first = append(20);
-    a.fail_at = 1;
+    gob_alloc_fail_at(&a, 1);
     give(first, 20);
     CHECK(r.free == NULL && r.dead == 21 && !gob_arena_take(&r, 20, 21, LINK, &offset));
     end_test();

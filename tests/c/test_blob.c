@@ -115,9 +115,9 @@ static void test_random(gob_simd simd, unsigned wild)
     uint64_t rng = wild;
     begin_test(simd);
     for (int round = 0; round < 4000; round++) {
-        a.fail_at = random_below(&rng, 6) == 0 ? 1 + random_below(&rng, 2) : 0;
+        gob_alloc_fail_at(&a, random_below(&rng, 6) == 0 ? 1 + random_below(&rng, 2) : 0);
         step(&rng, wild);
-        a.fail_at = 0;
+        gob_alloc_fail_at(&a, 0);
         if (round % 16 == 0) {
             CHECK(matches());
         }
@@ -153,12 +153,12 @@ static void test_memory(void)
         CHECK(a.live == content() + 4U * b.buckets + 4U);
     }
     uint8_t *at = b.at;
-    a.fail_at = 1;
+    gob_alloc_fail_at(&a, 1);
     for (size_t i = ODD + EDGES; i < FIELDS; i++) {
         CHECK(put(i, VALUES - 2) == GOB_OK && b.at == at);
     }
     CHECK(a.fail_at == 1);
-    a.fail_at = 0;
+    gob_alloc_fail_at(&a, 0);
     CHECK(matches());
     for (size_t i = ODD + EDGES; i < FIELDS - 1; i++) {
         remove_field(i);
@@ -175,7 +175,7 @@ static void test_remove_without_memory(void)
         CHECK(put(ODD + EDGES + i, VALUES - 1) == GOB_OK);
     }
     size_t live = a.live;
-    a.fail_at = 1;
+    gob_alloc_fail_at(&a, 1);
     remove_field(ODD + EDGES + 1);
     CHECK(a.fail_at == 0 && a.live == live && matches());
     remove_field(ODD + EDGES);
@@ -195,7 +195,7 @@ static void test_copy(void)
         (void)put(i, i);
     }
     size_t live = a.live;
-    a.fail_at = 1;
+    gob_alloc_fail_at(&a, 1);
     CHECK(gob_blob_copy(&other, &a, &b) == GOB_NOMEM && other.at == NULL && a.live == live);
     CHECK(gob_blob_copy(&other, &a, &b) == GOB_OK && a.live == 2 * live);
     gob_blob_free(&b, &a);

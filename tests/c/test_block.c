@@ -70,7 +70,7 @@ static void check_block(gob_alloc *a, gob_layout layout, const columns *c, gob_b
     CHECK(gob_block_lower_bound(b, layout, entry(c, 0), highest) == lower_bound(c, highest));
     gob_block_free(a, layout, b);
     CHECK(a->live == 0);
-    a->fail_at = 1;
+    gob_alloc_fail_at(a, 1);
     CHECK(gob_block_encode(a, layout, c->keys, c->members, c->n) == NULL && a->live == 0);
 }
 

@@ -44,9 +44,9 @@ static void check_build(gob_layout layout)
     CHECK(count == ix.live);
     const gob_members *names = gob_index_names(&ix);
     if (names != NULL) {
-        gob_sort_names(names, 0, expected, scratch, count);
+        CHECK(gob_sort_names(names, 0, expected, scratch, count, NULL) == GOB_OK);
     } else {
-        gob_sort_entries(expected, scratch, count);
+        CHECK(gob_sort_entries(expected, scratch, count, NULL) == GOB_OK);
     }
 
     const char *why = NULL;
@@ -188,7 +188,7 @@ static void check_failures(gob_layout layout, bool large)
     for (uint64_t nth = 1; status != GOB_OK; nth += large ? 1 + nth : 1) {
         gob_order o;
         gob_order_init(&o, layout, gob_index_names(&ix));
-        a.fail_at = nth;
+        gob_alloc_fail_at(&a, nth);
         status = gob_build(&o, &a, &ix);
         failures += status != GOB_OK;
         CHECK(status == GOB_OK || (status == GOB_NOMEM && o.root == NULL && o.count == 0));
@@ -196,7 +196,7 @@ static void check_failures(gob_layout layout, bool large)
         gob_order_free(&o, &a);
         CHECK(a.live == live);
     }
-    a.fail_at = 0;
+    gob_alloc_fail_at(&a, 0);
     CHECK(failures > 4);
 }
 

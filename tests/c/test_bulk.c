@@ -81,9 +81,9 @@ static void bulk(gob_zset *z, model *m, call *k, size_t step, bool undo)
     CHECK(status == GOB_OK || status == GOB_NOMEM || status == GOB_NAN);
     if (undo || status != GOB_OK) {
         uint64_t fail_at = z->alloc.fail_at;
-        z->alloc.fail_at = 1 + k->n % 3; /* undoing needs no memory */
+        gob_alloc_fail_at(&z->alloc, 1 + k->n % 3); /* undoing needs no memory */
         gob_bulk_rollback(z, &j, k->in, k->verb);
-        z->alloc.fail_at = fail_at;
+        gob_alloc_fail_at(&z->alloc, fail_at);
         CHECK(z->stamp == stamp);
         return;
     }
@@ -150,7 +150,7 @@ static void test_random(gob_layout layout, size_t n, float merge_exponent, unsig
     model_clear(&m);
     for (unsigned round = 0; round < 300; round++) {
         unsigned wild = round % 100 < 50 ? 0 : 4;
-        z.alloc.fail_at = random_below(&rng, 3) == 0 ? 1 + random_below(&rng, 20) : 0;
+        gob_alloc_fail_at(&z.alloc, random_below(&rng, 3) == 0 ? 1 + random_below(&rng, 20) : 0);
         if (random_below(&rng, 4) == 0) {
             random_call(&c, &m, &rng, wild);
             bulk(&z, &m, &c, 1 + random_below(&rng, 200), random_below(&rng, 3) == 0);
@@ -158,7 +158,7 @@ static void test_random(gob_layout layout, size_t n, float merge_exponent, unsig
             single(&z, &m, &rng, wild);
         }
         whole(&z, &m, &rng);
-        z.alloc.fail_at = 0;
+        gob_alloc_fail_at(&z.alloc, 0);
         if (round % 8 == 0) {
             CHECK(names_match(&z, &m));
             CHECK(gob_zset_sync(&z) == GOB_OK && names_in_order(&z, &m));
@@ -235,10 +235,10 @@ static void test_failures(size_t n, gob_verb verb, double wild, double wilder)
         gob_zset z;
         begin_undo(&z, &m, n, 5.0);
         undo_call(&c, &m, verb, wild, wilder);
-        z.alloc.fail_at = nth;
+        gob_alloc_fail_at(&z.alloc, nth);
         bulk(&z, &m, &c, 50, nth % 2 == 0);
         failed = z.alloc.fail_at == 0;
-        z.alloc.fail_at = 0;
+        gob_alloc_fail_at(&z.alloc, 0);
         CHECK(names_match(&z, &m));
         CHECK(gob_zset_sync(&z) == GOB_OK && names_in_order(&z, &m));
         CHECK(gob_zset_optimize(&z) == GOB_OK && names_in_order(&z, &m));
@@ -262,12 +262,12 @@ static void test_sync_between(gob_verb verb)
     for (uint64_t nth = 1; nth < 4; nth++) { /* names that went come back */
         for (size_t i = 0; i < m.n; i += 2) {
             double sum;
-            z.alloc.fail_at = nth;
+            gob_alloc_fail_at(&z.alloc, nth);
             if (gob_zset_increment(&z, named(i), 1.0, &sum) == GOB_OK) {
                 m.score[i] = sum;
             }
         }
-        z.alloc.fail_at = 0;
+        gob_alloc_fail_at(&z.alloc, 0);
         CHECK(names_match(&z, &m) && gob_zset_sync(&z) == GOB_OK && names_in_order(&z, &m));
     }
     gob_zset_clear(&z);

@@ -32,7 +32,7 @@ static void fill(gob_zset *z, gob_zset *other, size_t n, uint64_t *rng)
         double score = gob_key_score(entries[i].key);
         CHECK(gob_zset_add(z, &(gob_member){.id = member}, score, GOB_SET, &changes) == GOB_OK);
     }
-    gob_sort_entries(entries, scratch, n);
+    CHECK(gob_sort_entries(entries, scratch, n, NULL) == GOB_OK);
     content.count = n;
     for (size_t i = 0; i < n; i++) {
         int64_t member = gob_unbias(entries[i].member);

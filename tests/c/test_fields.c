@@ -111,9 +111,9 @@ static void test_random(unsigned narrow_bits, unsigned wild)
     bool wide = false;
     begin_test(narrow_bits);
     for (int round = 0; round < 6000; round++) {
-        a.fail_at = random_below(&rng, 6) == 0 ? 1 + random_below(&rng, 2) : 0;
+        gob_alloc_fail_at(&a, random_below(&rng, 6) == 0 ? 1 + random_below(&rng, 2) : 0);
         step(&rng, wild);
-        a.fail_at = 0;
+        gob_alloc_fail_at(&a, 0);
         wide = wide || s.table.member_bytes == 8;
         if (round % 32 == 0) {
             CHECK(matches());
@@ -215,16 +215,16 @@ static void test_reserve(void)
     size_t n = FIELDS - ODD - EDGES;
     CHECK(put(0, 0) == GOB_OK);
     CHECK(gob_fields_reserve(&s, &a, n, n * bytes) == GOB_OK);
-    a.fail_at = 1;
+    gob_alloc_fail_at(&a, 1);
     for (size_t i = 0; i < n; i++) {
         CHECK(put(ODD + EDGES + i, VALUES - 1) == GOB_OK);
     }
     CHECK(a.fail_at == 1 && matches());
-    a.fail_at = 0;
+    gob_alloc_fail_at(&a, 0);
     size_t live = a.live;
     CHECK(gob_fields_reserve(&s, &a, 1, SIZE_MAX / 2) == GOB_NOMEM && matches());
     for (uint64_t nth = 1; nth <= 2; nth++) { /* the table, then the arena */
-        a.fail_at = nth;
+        gob_alloc_fail_at(&a, nth);
         CHECK(gob_fields_reserve(&s, &a, 9999, 99999) == GOB_NOMEM);
         CHECK(a.fail_at == 0 && a.live == live && matches());
     }

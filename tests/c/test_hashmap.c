@@ -179,9 +179,9 @@ static gob_status copy(gob_hashmap *h)
 {
     gob_hashmap other;
     gob_hashmap_init(&other, h->encoding, h->max_compact, 5);
-    other.alloc.fail_at = h->alloc.fail_at;
+    gob_alloc_fail_at(&other.alloc, h->alloc.fail_at);
     gob_status status = gob_hashmap_copy(&other, h);
-    h->alloc.fail_at = other.alloc.fail_at;
+    gob_alloc_fail_at(&h->alloc, other.alloc.fail_at);
     if (status != GOB_OK) {
         CHECK(other.alloc.live == 0);
         return status;
@@ -242,10 +242,10 @@ static void sweep(gob_hashmap *h, model *m, const call *c)
     for (uint64_t fail_at = 1;; fail_at++) {
         uint64_t stamp = h->stamp;
         bool compact = gob_hashmap_is_compact(h);
-        h->alloc.fail_at = fail_at;
+        gob_alloc_fail_at(&h->alloc, fail_at);
         gob_status status = apply(h, c, m);
         bool failed = h->alloc.fail_at == 0;
-        h->alloc.fail_at = 0;
+        gob_alloc_fail_at(&h->alloc, 0);
         if (status == GOB_OK) {
             CHECK(!changes(m, c) || c->verb == COPY || h->stamp != stamp);
             (void)apply_to_model(m, c);

@@ -123,9 +123,9 @@ static void test_increments(unsigned member_bytes, unsigned score_bytes, int64_t
         gob_journal j;
         CHECK(gob_journal_init(&j, &a, c.n) == GOB_OK);
         gob_index_begin(&ix);
-        a.fail_at = random_below(&rng, 2) == 0 ? 1 + random_below(&rng, 12) : 0;
+        gob_alloc_fail_at(&a, random_below(&rng, 2) == 0 ? 1 + random_below(&rng, 12) : 0);
         size_t done = do_call(&c, &j, random_below(&rng, 3) == 0, score_bytes);
-        a.fail_at = 0;
+        gob_alloc_fail_at(&a, 0);
         stopped += done != c.n;
         check_journal(&c, &j, done, before, score_bytes);
         gob_journal_free(&j, &a);

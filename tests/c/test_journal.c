@@ -30,7 +30,7 @@ static void test_log(void)
     for (size_t i = 0; i < ENTRIES; i++) {
         if (j.logged == j.capacity) {
             size_t live = a.live;
-            a.fail_at = 1;
+            gob_alloc_fail_at(&a, 1);
             CHECK(gob_journal_reserve(&j, &a) == GOB_NOMEM);
             CHECK(a.live == live && j.logged == i);
         }
@@ -51,7 +51,7 @@ static void test_failed_init(void)
     gob_alloc a;
     gob_journal j;
     gob_alloc_init(&a);
-    a.fail_at = 1;
+    gob_alloc_fail_at(&a, 1);
     CHECK(gob_journal_init(&j, &a, 100) == GOB_NOMEM);
     gob_journal_free(&j, &a);
     CHECK(a.live == 0);

@@ -54,7 +54,7 @@ static void model_fill(uint64_t *rng, gob_layout layout, bool ties, size_t n)
     for (size_t i = 0; i < n; i++) {
         entries[i] = random_entry(rng, layout, ties);
     }
-    gob_sort_entries(entries, scratch, n);
+    CHECK(gob_sort_entries(entries, scratch, n, NULL) == GOB_OK);
     count = 0;
     for (size_t i = 0; i < n; i++) {
         if (count == 0 || !equal(entries[count - 1], entries[i])) {
@@ -385,12 +385,12 @@ static void test_failing_build(gob_layout layout)
     gob_alloc_init(&a);
     model_fill(&rng, layout, false, 30000);
     for (uint64_t nth = 1; status != GOB_OK; nth++) {
-        a.fail_at = nth;
+        gob_alloc_fail_at(&a, nth);
         status = build(&o, &a, layout);
         CHECK(status == GOB_OK || (status == GOB_NOMEM && o.root == NULL && o.count == 0));
         CHECK(status == GOB_OK || a.live == 0);
     }
-    a.fail_at = 0;
+    gob_alloc_fail_at(&a, 0);
     CHECK(reads_forward(&o) && valid(&o));
     gob_order_free(&o, &a);
     CHECK(a.live == 0);
@@ -409,12 +409,12 @@ static void test_failing_apply(gob_layout layout, unsigned removals)
     for (uint64_t nth = 1; failed; nth += 1 + nth / 50) {
         gob_order o;
         CHECK(build(&o, &a, layout) == GOB_OK);
-        a.fail_at = nth;
+        gob_alloc_fail_at(&a, nth);
         gob_status status = gob_order_apply(&o, &a, batch, n);
         failed = a.fail_at == 0;
         failures += status != GOB_OK;
         CHECK(status == GOB_OK || (status == GOB_NOMEM && failed));
-        a.fail_at = 0;
+        gob_alloc_fail_at(&a, 0);
         if (status == GOB_OK && failed) {
             CHECK(valid(&o)); /* only a join was given up */
         }
@@ -436,11 +436,11 @@ static void test_failing_first_apply(gob_layout layout)
     size_t n = random_batch(batch, 20000, 0, layout, false, &rng);
     for (uint64_t nth = 1; status != GOB_OK; nth++) {
         gob_order_init(&o, layout, NULL);
-        a.fail_at = nth;
+        gob_alloc_fail_at(&a, nth);
         status = gob_order_apply(&o, &a, batch, n);
         CHECK(status == GOB_OK || (status == GOB_NOMEM && a.live == 0 && o.root == NULL));
     }
-    a.fail_at = 0;
+    gob_alloc_fail_at(&a, 0);
     model_apply(batch, n);
     CHECK(valid(&o) && matches(&o, layout, &rng));
     gob_order_free(&o, &a);
@@ -463,11 +463,11 @@ static void test_failing_optimize(gob_layout layout)
     size_t live = a.live;
     gob_status status = GOB_NOMEM;
     for (uint64_t nth = 1; status != GOB_OK; nth++) {
-        a.fail_at = nth;
+        gob_alloc_fail_at(&a, nth);
         status = gob_order_optimize(&o, &a);
         CHECK(status == GOB_OK || (o.root == root && a.live == live && reads_forward(&o)));
     }
-    a.fail_at = 0; /* the last failure only left a node with slack */
+    gob_alloc_fail_at(&a, 0); /* the last failure only left a node with slack */
     CHECK(reads_forward(&o) && valid(&o));
     CHECK(gob_order_optimize(&o, &a) == GOB_OK);
     CHECK(a.live < live && reads_forward(&o) && valid(&o));
@@ -508,7 +508,7 @@ static void rank_names(void)
             entries[count++] = named_entry(i);
         }
     }
-    gob_sort_names(&names, 0, entries, scratch, count);
+    CHECK(gob_sort_names(&names, 0, entries, scratch, count, NULL) == GOB_OK);
 }
 
 static int compare_named(const void *left, const void *right)
@@ -603,12 +603,12 @@ static void test_failing_names(gob_layout layout)
         }
         CHECK(gob_order_apply(&o, &a, batch, named_batch(POOL, 2, &rng)) == GOB_OK);
         size_t n = named_batch(750, 4, &rng);
-        a.fail_at = nth;
+        gob_alloc_fail_at(&a, nth);
         gob_status status = gob_order_apply(&o, &a, batch, n);
         failed = a.fail_at == 0;
         failures += status != GOB_OK;
         CHECK(status == GOB_OK || (status == GOB_NOMEM && failed));
-        a.fail_at = 0;
+        gob_alloc_fail_at(&a, 0);
         rank_names();
         CHECK(status != GOB_OK || (valid(&o) && reads_forward(&o)));
         gob_order_free(&o, &a);

@@ -101,7 +101,7 @@ static void check_copy(const gob_pages *p, const model *m, unsigned score_bytes,
     gob_alloc a;
     gob_pages copy;
     gob_alloc_init(&a);
-    a.fail_at = random_below(rng, 10);
+    gob_alloc_fail_at(&a, random_below(rng, 10));
     gob_pages_init(&copy, score_bytes, random_next(rng));
     gob_status status = gob_pages_copy(&copy, &a, p);
     CHECK(status == GOB_NOMEM || (status == GOB_OK && matches(&copy, &a, m)));
@@ -140,14 +140,14 @@ static void test_random(int64_t base, unsigned score_bytes, gob_simd simd)
         p.hold = round % 5 == 4;
         for (int i = 0; i < 12000; i++) {
             size_t id = (from + random_below(&rng, IDS / (1 + round % 4))) % IDS;
-            a.fail_at = random_below(&rng, 20) == 0;
+            gob_alloc_fail_at(&a, random_below(&rng, 20) == 0);
             if (round % 6 == 5 && random_below(&rng, 3) != 0) {
                 erase(&p, &a, &m, id);
             } else {
                 put(&p, &a, &m, id, random_score(&rng, kind, score_bytes));
             }
         }
-        a.fail_at = 0;
+        gob_alloc_fail_at(&a, 0);
         CHECK(matches(&p, &a, &m));
         p.hold = false;
         for (size_t page = 0; page < PAGES; page++) {
@@ -155,9 +155,9 @@ static void test_random(int64_t base, unsigned score_bytes, gob_simd simd)
             widths[ref->page->width]++;
             if (round % 3 == 0) {
                 size_t live = a.live;
-                a.fail_at = random_below(&rng, 3);
+                gob_alloc_fail_at(&a, random_below(&rng, 3));
                 CHECK(gob_page_optimize(&p, &a, ref) == GOB_OK || a.live == live);
-                a.fail_at = 0;
+                gob_alloc_fail_at(&a, 0);
             }
         }
         CHECK(matches(&p, &a, &m));
@@ -232,7 +232,7 @@ static void test_census(unsigned score_bytes)
             CHECK(ref != NULL && ref->page->width == width);
             CHECK(ref != NULL && gob_page_bytes(&p, ref->page) <= bytes);
             size_t live = a.live;
-            a.fail_at = 1;
+            gob_alloc_fail_at(&a, 1);
             for (size_t id = 0; id < n; id++) {
                 put(&p, &a, &m, id, scores[id]);
                 CHECK(same_score(m.score[id], scores[id]));
@@ -270,7 +270,7 @@ static void test_directory(void)
         size_t i = random_below(&rng, NUMBERS);
         gob_page_ref *ref = gob_pages_find(&p, numbers[i]);
         CHECK((ref != NULL) == there[i]);
-        a.fail_at = random_below(&rng, 10);
+        gob_alloc_fail_at(&a, random_below(&rng, 10));
         size_t live = a.live;
         if (ref == NULL && grow) {
             there[i] = gob_pages_add(&p, &a, numbers[i], &none) != NULL;
@@ -279,7 +279,7 @@ static void test_directory(void)
             gob_pages_drop(&p, &a, ref);
             there[i] = false;
         }
-        a.fail_at = 0;
+        gob_alloc_fail_at(&a, 0);
         most_bits = p.bits > most_bits ? p.bits : most_bits;
         if (step % 100 == 99) {
             CHECK(valid(&p) && a.live == gob_pages_bytes(&p));
@@ -316,13 +316,13 @@ static void test_hold(void)
         erase(&p, &a, &m, id);
     }
     CHECK(a.live == live);
-    a.fail_at = 1;
+    gob_alloc_fail_at(&a, 1);
     for (size_t id = 0; id < 200; id++) {
         put(&p, &a, &m, id, 0.5);
     }
     CHECK(a.fail_at == 1);
     CHECK(matches(&p, &a, &m));
-    a.fail_at = 0;
+    gob_alloc_fail_at(&a, 0);
     p.hold = false;
     for (size_t id = 0; id < 200; id++) {
         erase(&p, &a, &m, id);

@@ -127,7 +127,7 @@ static void test_churn(gob_patch_kind kind, uint64_t *rng)
             if (!gob_patch_has_room(&patch)) {
                 bool tight = random_below(rng, 2) != 0;
                 unsigned capacity = gob_patch_capacity(patch.count + 1U, tight);
-                a.fail_at = random_below(rng, 3) == 0;
+                gob_alloc_fail_at(&a, random_below(rng, 3) == 0);
                 gob_status status = gob_patch_resize(&patch, &a, kind, capacity);
                 if (status != GOB_OK) {
                     CHECK(status == GOB_NOMEM && matches(&patch, kind, &a, &m));

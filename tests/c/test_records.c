@@ -131,7 +131,7 @@ static size_t random_cells(gob_cell *cells, model *m, size_t key, bool removals)
 
 static void fail_sometimes(void)
 {
-    r.alloc.fail_at = random_below(&rng, 3) == 0 ? 1 + random_below(&rng, 12) : 0;
+    gob_alloc_fail_at(&r.alloc, random_below(&rng, 3) == 0 ? 1 + random_below(&rng, 12) : 0);
 }
 
 /* What failed has changed nothing. */
@@ -141,7 +141,7 @@ static void settle(gob_status status, const model *before)
     if (status != GOB_OK) {
         expected = *before;
     }
-    r.alloc.fail_at = 0;
+    gob_alloc_fail_at(&r.alloc, 0);
 }
 
 static void edit_one(void)
@@ -169,7 +169,7 @@ static void remove_one(void)
     CHECK(gob_records_remove(&r, key_of(key)) == expected.at[key].there);
     expected.at[key].there = false;
     memset(expected.at[key].value, 0, sizeof expected.at[key].value);
-    r.alloc.fail_at = 0;
+    gob_alloc_fail_at(&r.alloc, 0);
 }
 
 static gob_status stage_some(gob_fields *stage)
@@ -215,16 +215,16 @@ static void optimize(void)
     CHECK(r.stamp == stamp && (status == GOB_OK || status == GOB_NOMEM));
     CHECK(status != GOB_OK ||
           (r.rows.arena.capacity == r.rows.arena.used && gob_shapes_waste(&r.shapes) == 0));
-    r.alloc.fail_at = 0;
+    gob_alloc_fail_at(&r.alloc, 0);
 }
 
 static void copy(void)
 {
     gob_records twin;
     gob_records_init(&twin, rng);
-    twin.alloc.fail_at = random_below(&rng, 3) == 0 ? 1 + random_below(&rng, 60) : 0;
+    gob_alloc_fail_at(&twin.alloc, random_below(&rng, 3) == 0 ? 1 + random_below(&rng, 60) : 0);
     gob_status status = gob_records_copy(&twin, &r);
-    twin.alloc.fail_at = 0;
+    gob_alloc_fail_at(&twin.alloc, 0);
     CHECK(status == GOB_OK ? matches(&twin) : twin.alloc.live == 0);
     gob_records_clear(&twin);
     CHECK(twin.alloc.live == 0);
@@ -267,9 +267,9 @@ static void test_every_failure(void)
     CHECK(gob_records_edit(&r, key_of(1), NULL, 0) == GOB_OK);
     uint64_t n = 1;
     for (gob_status status = GOB_NOMEM; status != GOB_OK; n++) {
-        r.alloc.fail_at = n;
+        gob_alloc_fail_at(&r.alloc, n);
         status = gob_records_edit(&r, key_of(1), cells, 3);
-        r.alloc.fail_at = 0;
+        gob_alloc_fail_at(&r.alloc, 0);
         if (status == GOB_OK) {
             expected.at[1].value[3] = 0;
             expected.at[1].value[1] = 60;

@@ -152,7 +152,7 @@ static void test_failures(gob_table *t, gob_alloc *a, model *m)
     for (size_t id = 0; id < 200; id++) {
         set(t, a, m, id, 1.5);
     }
-    a->fail_at = 1;
+    gob_alloc_fail_at(a, 1);
     CHECK(gob_table_rehash(t, a, 1000, false) == GOB_NOMEM);
     CHECK(matches(t, a, m));
     CHECK(gob_table_rehash(t, a, SIZE_MAX / 2, false) == GOB_NOMEM);

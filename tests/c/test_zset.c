@@ -187,7 +187,7 @@ static void run(gob_layout layout, int64_t base, int64_t stride, float merge_exp
         m.score[id] = GOB_ABSENT;
     }
     for (int round = 0; round < ROUNDS; round++) {
-        z.alloc.fail_at = random_below(&rng, 3) == 0 ? 1 + random_below(&rng, 60) : 0;
+        gob_alloc_fail_at(&z.alloc, random_below(&rng, 3) == 0 ? 1 + random_below(&rng, 60) : 0);
         if (random_below(&rng, 4) == 0) {
             bulk(&z, &m, &rng, random_below(&rng, 4) == 0);
         } else {
@@ -204,7 +204,7 @@ static void run(gob_layout layout, int64_t base, int64_t stride, float merge_exp
             m.count = 0;
         }
         (void)(random_below(&rng, 2) == 0 && gob_zset_sync(&z));
-        z.alloc.fail_at = 0;
+        gob_alloc_fail_at(&z.alloc, 0);
         if (round % 8 == 0) {
             CHECK(matches(&z, &m));
             CHECK(order_matches(&z, &m, &rng));
@@ -403,7 +403,7 @@ static void test_condemned_twice(void)
     for (size_t i = 1; z.index.members.condemned->count < z.index.members.condemned->room; i++) {
         remove_name(&z, i);
     }
-    z.alloc.fail_at = 1;
+    gob_alloc_fail_at(&z.alloc, 1);
     remove_name(&z, 0);
     CHECK(z.alloc.fail_at == 0 && z.order == NULL && z.index.members.condemned == NULL);
     end_names(&z);
@@ -418,13 +418,13 @@ static void test_failed_form(void)
         CHECK(gob_zset_sync(&z) == GOB_OK);
         remove_name(&z, 7);
         remove_name(&z, 9);
-        z.alloc.fail_at = nth;
+        gob_alloc_fail_at(&z.alloc, nth);
         (void)add_name(&z, nth == 3 ? 220 : 50, 0.5);
-        z.alloc.fail_at = 0;
+        gob_alloc_fail_at(&z.alloc, 0);
         CHECK(gob_zset_sync(&z) == GOB_OK && names_in_order(&z, &names));
-        z.alloc.fail_at = nth;
+        gob_alloc_fail_at(&z.alloc, nth);
         (void)add_name(&z, 7, 3.0);
-        z.alloc.fail_at = 0;
+        gob_alloc_fail_at(&z.alloc, 0);
         end_names(&z);
     }
 }
@@ -440,7 +440,7 @@ static void test_failing_names(gob_layout layout, size_t n)
         begin_names(&z, layout, n);
         z.index.members.narrow_bits = layout.fixed != 0 ? 8 : 14; /* just enough */
         CHECK(gob_zset_sync(&z) == GOB_OK);
-        z.alloc.fail_at = nth;
+        gob_alloc_fail_at(&z.alloc, nth);
         for (size_t i = 0; i < 24; i++) {
             (void)add_name(&z, (n + i) % names.n, scores[i % 4]);
             remove_name(&z, i * 3);
@@ -452,7 +452,7 @@ static void test_failing_names(gob_layout layout, size_t n)
         }
         (void)gob_zset_optimize(&z);
         failed = z.alloc.fail_at == 0;
-        z.alloc.fail_at = 0;
+        gob_alloc_fail_at(&z.alloc, 0);
         end_names(&z);
     }
 }
@@ -501,11 +501,11 @@ static void test_optimize(void)
         CHECK(gob_zset_select(&z, i).member == gob_bias(ids[i]));
     }
     for (uint64_t nth = 1; nth < 8; nth++) { /* failing changes nothing */
-        z.alloc.fail_at = nth;
+        gob_alloc_fail_at(&z.alloc, nth);
         (void)gob_zset_optimize(&z);
         CHECK(names_in_order(&z, &names) && names_match(&z, &names));
     }
-    z.alloc.fail_at = 0;
+    gob_alloc_fail_at(&z.alloc, 0);
     end_names(&z);
 }
 
@@ -531,7 +531,7 @@ static void test_moving(void)
     end_names(&z);
     for (uint64_t nth = 1; nth < 3; nth++) {
         begin_names(&z, *names_layout(0, 8, true), 200);
-        other.alloc.fail_at = nth;
+        gob_alloc_fail_at(&other.alloc, nth);
         CHECK(gob_zset_copy(&other, &z) == GOB_NOMEM && other.alloc.live == 0);
         CHECK(gob_zset_copy(&other, &z) == GOB_OK && names_match(&other, &names));
         gob_zset_clear(&other);

@@ -198,7 +198,7 @@ static gob_status update(const gob_names *column, const rows *r, size_t *created
 {
     gob_hashmap from;
     gob_hashmap_init(&from, h.encoding, r->n % 2 == 0 ? 0 : GOB_COMPACT_ALWAYS, 77);
-    REQUIRE(gob_hashmap_set_many(&from, column, r->values, r->n, created) == GOB_OK);
+    REQUIRE(gob_hashmap_set_many(&from, column, r->values, 0, r->n, created) == GOB_OK);
     gob_status status = gob_hashmap_update(&h, &from, created);
     gob_hashmap_clear(&from);
     REQUIRE(from.alloc.live == 0);
@@ -214,7 +214,7 @@ static void set_many(script *s, bool from_hash)
     draw_rows(&r, s);
     gob_names column = {.form = GOB_NAMES_LIST, .data = (const uint8_t *)r.fields};
     gob_status status = from_hash ? update(&column, &r, &created)
-                                  : gob_hashmap_set_many(&h, &column, r.values, r.n, &created);
+                                  : gob_hashmap_set_many(&h, &column, r.values, 0, r.n, &created);
     settle(status, stamp, compact);
     REQUIRE(status != GOB_OK || created == r.created);
 }
@@ -234,9 +234,9 @@ static void copy(void)
 {
     gob_hashmap other;
     gob_hashmap_init(&other, h.encoding, h.max_compact, 5);
-    other.alloc.fail_at = h.alloc.fail_at;
+    gob_alloc_fail_at(&other.alloc, h.alloc.fail_at);
     gob_status status = gob_hashmap_copy(&other, &h);
-    other.alloc.fail_at = 0;
+    gob_alloc_fail_at(&other.alloc, 0);
     if (status != GOB_OK) {
         REQUIRE(status == GOB_NOMEM && other.alloc.live == 0);
         return;
@@ -257,7 +257,7 @@ static void clear(void)
 static void operate(script *s)
 {
     uint8_t code = next_byte(s);
-    h.alloc.fail_at = code >= 128 ? 1 + next_below(s, 16) : 0;
+    gob_alloc_fail_at(&h.alloc, code >= 128 ? 1 + next_below(s, 16) : 0);
     before = m;
     switch (code % 16) {
     case 0:
@@ -292,7 +292,7 @@ static void operate(script *s)
     default:
         clear();
     }
-    h.alloc.fail_at = 0;
+    gob_alloc_fail_at(&h.alloc, 0);
     require_sound(&h);
     if (code >= 128) {
         require_all(&h);

@@ -236,9 +236,9 @@ static void copy(void)
 {
     gob_records other;
     gob_records_init(&other, 5);
-    other.alloc.fail_at = r.alloc.fail_at;
+    gob_alloc_fail_at(&other.alloc, r.alloc.fail_at);
     gob_status status = gob_records_copy(&other, &r);
-    other.alloc.fail_at = 0;
+    gob_alloc_fail_at(&other.alloc, 0);
     if (status == GOB_OK) {
         require_sound(&other);
         require_all(&other, field_pool[0]);
@@ -259,7 +259,7 @@ static void operate(script *s)
 {
     uint8_t code = next_byte(s);
     uint64_t stamp = r.stamp;
-    r.alloc.fail_at = code >= 128 ? 1 + next_below(s, 24) : 0;
+    gob_alloc_fail_at(&r.alloc, code >= 128 ? 1 + next_below(s, 24) : 0);
     before = m;
     switch (code % 16) {
     case 0:
@@ -292,7 +292,7 @@ static void operate(script *s)
     default:
         require_all(&r, next_name(s));
     }
-    r.alloc.fail_at = 0;
+    gob_alloc_fail_at(&r.alloc, 0);
     require_sound(&r);
     if (code >= 128) {
         require_all(&r, field_pool[0]);

@@ -427,7 +427,8 @@ static void scan(script *s)
     size_t k = next_below(s, m.n);
     bool highest = next_byte(s) % 2 != 0;
     REQUIRE(!gob_zset_prefers_scan(&z) || z.order == NULL);
-    size_t got = gob_scan_extremes(&z, k, highest, heap);
+    size_t got = 0;
+    REQUIRE(gob_scan_extremes(&z, k, highest, heap, &got) == GOB_OK);
     REQUIRE(got == (count < k ? count : k));
     for (size_t i = 0; i < got; i++) {
         REQUIRE(is_entry(&z, heap[i], ranked[highest ? count - 1 - i : i]));
@@ -447,8 +448,11 @@ static void scan(script *s)
             inside++;
         }
     }
-    REQUIRE(gob_scan_count(&z, within) == inside);
-    REQUIRE(same_score(gob_scan_sum(&z, within), gob_sum_value(&sum)));
+    uint64_t counted;
+    double total;
+    REQUIRE(gob_scan_count(&z, within, &counted) == GOB_OK && counted == inside);
+    REQUIRE(gob_scan_sum(&z, within, &total) == GOB_OK);
+    REQUIRE(same_score(total, gob_sum_value(&sum)));
 }
 
 static gob_digest digest(gob_zset *set)
@@ -476,11 +480,11 @@ static void copy(script *s)
     bool swap = next_byte(s) % 2 != 0;
     begin_set(&other, z.merge_exponent, next_byte(s),
               m.layout.named ? z.index.members.narrow_bits : 0);
-    other.alloc.fail_at = z.alloc.fail_at;
-    z.alloc.fail_at = 0;
+    gob_alloc_fail_at(&other.alloc, z.alloc.fail_at);
+    gob_alloc_fail_at(&z.alloc, 0);
     gob_status status = gob_zset_copy(&other, &z);
     REQUIRE(status == GOB_OK || (status == GOB_NOMEM && other.alloc.live == 0));
-    other.alloc.fail_at = 0;
+    gob_alloc_fail_at(&other.alloc, 0);
     if (status == GOB_OK) {
         require_sound(&other);
         require_scores(&other);
@@ -510,7 +514,7 @@ static void operate(script *s)
 {
     uint8_t code = next_byte(s);
     uint64_t stamp = z.stamp;
-    z.alloc.fail_at = code >= 128 ? 1 + next_below(s, 40) : 0;
+    gob_alloc_fail_at(&z.alloc, code >= 128 ? 1 + next_below(s, 40) : 0);
     before = m;
     switch (code % 16) {
     case 0:
@@ -546,7 +550,7 @@ static void operate(script *s)
     default:
         read_order();
     }
-    z.alloc.fail_at = 0;
+    gob_alloc_fail_at(&z.alloc, 0);
     require_sound(&z);
     if (code >= 128) {
         require_scores(&z);

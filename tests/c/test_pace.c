@@ -1,0 +1,222 @@
+/* Long work that its host stops at every point where it asks: the object is as before. */
+#include <stdlib.h>
+
+#include "gob_bulk.h"
+#include "gob_random.h"
+#include "gob_scan.h"
+#include "gob_test.h"
+
+enum { ROWS = 6000, OFTEN = 97 };
+
+typedef struct host {
+    gob_pace pace;
+    size_t asked;
+    size_t stop_at; /* and from then on; 0 for never */
+} host;
+
+static bool goes_on(gob_pace *pace)
+{
+    host *h = (host *)(void *)pace;
+    pace->left = OFTEN;
+    h->asked++;
+    return h->stop_at == 0 || h->asked < h->stop_at;
+}
+
+static char texts[ROWS][12];
+static int64_t ids[ROWS];
+static gob_name names[ROWS];
+static double scores[ROWS];
+static gob_names column = {.form = GOB_NAMES_LIST, .data = (const uint8_t *)names};
+
+static void make_rows(void)
+{
+    uint64_t rng = 7;
+    for (size_t i = 0; i < ROWS; i++) {
+        ids[i] = (int64_t)(i * 2654435761U % 1000003);
+        int length = snprintf(texts[i], sizeof texts[i], "user:%zu", i * 7919 % ROWS);
+        names[i] = (gob_name){(const uint8_t *)texts[i], (size_t)length};
+        scores[i] = (double)random_below(&rng, 50);
+    }
+}
+
+static gob_inputs inputs(const gob_zset *z, const double *by)
+{
+    return (gob_inputs){z->index.named ? NULL : ids, &column, {by, 1}};
+}
+
+static void make(gob_zset *z, bool named)
+{
+    gob_layout layout = {.member_bytes = 4, .score_bytes = 8, .compress = true, .named = named};
+    gob_journal j;
+    gob_changes changes = {0};
+    gob_zset_init(z, layout, 1.0F, 5);
+    gob_inputs in = inputs(z, scores);
+    CHECK(gob_bulk_begin(z, &j, ROWS) == GOB_OK);
+    CHECK(gob_bulk_update(z, &j, in, 0, ROWS, GOB_SET, &changes) == GOB_OK);
+    gob_bulk_commit(z, &j);
+}
+
+static gob_member member(size_t i)
+{
+    return (gob_member){ids[i], names[i]};
+}
+
+/* Every row has the score it was made with, and nothing is broken. */
+static bool is_as_made(const gob_zset *z)
+{
+    const char *why = NULL;
+    bool same = gob_zset_validate(z, &why) && gob_zset_count(z) == ROWS;
+    for (size_t i = 0; same && i < ROWS; i++) {
+        gob_member m = member(i);
+        same = gob_zset_score(z, gob_zset_find(z, &m)) == scores[i];
+    }
+    return same;
+}
+
+/* Works: each returns what its first failing call did. */
+typedef gob_status work(gob_zset *z);
+
+static gob_status work_sync(gob_zset *z)
+{
+    return gob_zset_sync(z);
+}
+
+static gob_status work_optimize(gob_zset *z)
+{
+    return gob_zset_optimize(z);
+}
+
+static gob_status work_copy(gob_zset *z)
+{
+    gob_zset copy;
+    gob_zset_init(&copy, gob_zset_layout(z), 1.0F, 9);
+    copy.alloc.pace = z->alloc.pace;
+    gob_status status = gob_zset_copy(&copy, z);
+    CHECK(status != GOB_OK || is_as_made(&copy));
+    gob_zset_clear(&copy);
+    CHECK(copy.alloc.live == 0);
+    return status;
+}
+
+static gob_status work_scans(gob_zset *z)
+{
+    gob_interval all = {-HUGE_VAL, HUGE_VAL, false, false};
+    gob_entry heap[10];
+    size_t found;
+    uint64_t count;
+    double sum;
+    GOB_TRY(gob_scan_extremes(z, 10, true, heap, &found));
+    GOB_TRY(gob_scan_count(z, all, &count));
+    return gob_scan_sum(z, all, &sum);
+}
+
+/* A bulk call that its host stops is rolled back; one that runs through is, too, by the caller. */
+static gob_status bulk(gob_zset *z, gob_verb verb)
+{
+    static double by[ROWS];
+    gob_journal j;
+    gob_changes changes = {0};
+    uint64_t removed = 0;
+    for (size_t i = 0; i < ROWS; i++) {
+        by[i] = (double)i + 40000.5; /* names need another form */
+    }
+    gob_inputs in = inputs(z, by);
+    GOB_TRY(gob_bulk_begin(z, &j, ROWS));
+    gob_status status = verb == GOB_UPDATE ? gob_bulk_update(z, &j, in, 0, ROWS, GOB_SET, &changes)
+                        : verb == GOB_INCREMENT ? gob_bulk_increment(z, &j, in, 0, ROWS, NULL)
+                                                : gob_bulk_remove(z, &j, in, 0, ROWS, &removed);
+    gob_bulk_rollback(z, &j, in, verb);
+    return status;
+}
+
+static gob_status work_update(gob_zset *z)
+{
+    return bulk(z, GOB_UPDATE);
+}
+
+static gob_status work_increment(gob_zset *z)
+{
+    return bulk(z, GOB_INCREMENT);
+}
+
+static gob_status work_remove(gob_zset *z)
+{
+    return bulk(z, GOB_REMOVE);
+}
+
+static void test_stopped(work *does, bool named, bool ordered)
+{
+    bool stopped = true;
+    size_t stops = 0;
+    for (size_t stop_at = 1; stopped; stop_at += 1 + stop_at / 8) {
+        gob_zset z;
+        make(&z, named);
+        if (ordered) {
+            CHECK(gob_zset_sync(&z) == GOB_OK);
+        }
+        host h = {.pace = {goes_on, OFTEN}, .stop_at = stop_at};
+        z.alloc.pace = &h.pace;
+        gob_status status = does(&z);
+        stopped = h.asked >= stop_at;
+        stops += stopped;
+        CHECK(stopped ? status == GOB_STOPPED || status == GOB_OK : status == GOB_OK);
+        CHECK(is_as_made(&z));
+        h.stop_at = 0;
+        CHECK(does(&z) == GOB_OK && is_as_made(&z));
+        gob_zset_clear(&z);
+        CHECK(z.alloc.live == 0);
+    }
+    CHECK(stops != 0);
+}
+
+/* Three quarters of the names go; giving memory back is stopped wherever it can be, and done by the
+ * next write. */
+static void test_stopped_tidying(void)
+{
+    enum { GONE = ROWS * 3 / 4 };
+    bool stopped = true;
+    for (size_t stop_at = 1; stopped; stop_at += 1 + stop_at / 8) {
+        gob_zset z;
+        gob_journal j;
+        uint64_t removed = 0;
+        const char *why = NULL;
+        make(&z, true);
+        CHECK(gob_zset_sync(&z) == GOB_OK);
+        gob_inputs in = inputs(&z, scores);
+        CHECK(gob_bulk_begin(&z, &j, GONE) == GOB_OK);
+        CHECK(gob_bulk_remove(&z, &j, in, 0, GONE, &removed) == GOB_OK && removed == GONE);
+        host h = {.pace = {goes_on, OFTEN}, .stop_at = stop_at};
+        z.alloc.pace = &h.pace;
+        gob_bulk_commit(&z, &j);
+        stopped = h.asked >= stop_at;
+        CHECK(gob_zset_validate(&z, &why) && gob_zset_count(&z) == ROWS - GONE);
+        h.stop_at = 0;
+        for (size_t i = 0; i < 20; i++) { /* some come back, under an id that may be condemned */
+            gob_member m = member(i);
+            gob_changes changes = {0};
+            CHECK(gob_zset_add(&z, &m, 1e6, GOB_SET, &changes) == GOB_OK && changes.added == 1);
+            CHECK(gob_zset_validate(&z, &why));
+        }
+        CHECK(gob_zset_count(&z) == ROWS - GONE + 20);
+        CHECK(z.index.members.condemned == NULL && z.index.members.records == ROWS - GONE + 20);
+        gob_zset_clear(&z);
+        CHECK(z.alloc.live == 0);
+    }
+}
+
+int main(void)
+{
+    work *const works[] = {work_sync,   work_optimize,  work_copy,  work_scans,
+                           work_update, work_increment, work_remove};
+    make_rows();
+    for (size_t i = 0; i < sizeof works / sizeof works[0]; i++) {
+        for (unsigned form = 0; form < 4; form++) {
+            bool ordered = (form & 2) != 0;
+            if (works[i] != work_sync || !ordered) {
+                test_stopped(works[i], (form & 1) != 0, ordered);
+            }
+        }
+    }
+    test_stopped_tidying();
+    return test_report();
+}

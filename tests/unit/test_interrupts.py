@@ -1,0 +1,339 @@
+"""Ctrl-C and other threads in long calls (B57): each is as if it had not been, or done."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from types import FrameType
+from typing import Any
+
+import numpy as np
+import pytest
+
+import goblin
+from goblin import Boards, SortedSet
+
+KINDS = ("int64", "str", "bytes", "uuid")
+ROWS = 3000  # with a question every 256
+TIMED = 60_000
+LARGE = 10_000_000
+PATIENCE = 120.0  # seconds after which something hangs
+
+Call = Callable[[SortedSet, "Input"], Any]
+
+
+class Input:
+    """Columns that calls are given, n long."""
+
+    def __init__(self, kind: str, n: int) -> None:
+        rng = np.random.default_rng(n)
+        self.kind, self.n = kind, n
+        self.members = self.named(rng.permutation(n))
+        self.other = self.named(rng.integers(n // 2, n + n // 2, n))
+        self.scores = rng.integers(0, 200, n).astype(np.float64)
+        self.fractions = rng.random(n)
+
+    def named(self, ids: np.ndarray) -> np.ndarray:
+        if self.kind == "int64":
+            return ids
+        if self.kind == "uuid":
+            return np.stack([ids, ids], 1).view("V16").ravel()
+        texts = np.strings.add("user:", ids.astype("U8"))
+        return texts.astype("S" if self.kind == "bytes" else np.dtypes.StringDType())
+
+    def objects(self) -> list[Any]:
+        if self.kind == "uuid":
+            return list(SortedSet(self.members, 0.0))
+        return self.members.tolist()
+
+    def set(self) -> SortedSet:
+        return SortedSet(self.members, self.scores)
+
+    def ordered(self) -> SortedSet:
+        z = self.set()
+        z.rank(z.by_rank[0][0])
+        return z
+
+    def pending(self) -> SortedSet:
+        z = self.ordered()
+        z.update(self.members[: self.n // 10], self.fractions[: self.n // 10])
+        return z
+
+
+# ---- deterministic: the n-th question of the core finds a Ctrl-C
+
+PLAIN, ORDERED, PENDING = Input.set, Input.ordered, Input.pending
+CALLS: dict[str, tuple[Callable[[Input], SortedSet], Call]] = {
+    "order": (PLAIN, lambda z, _: z.by_rank[0]),
+    "order of ties": (lambda i: SortedSet(i.members, 1.0), lambda z, _: z.by_rank[0]),
+    "changes": (PENDING, lambda z, _: z.by_rank[0]),
+    "update": (ORDERED, lambda z, i: z.update(i.members, i.fractions)),
+    "update of a tenth": (ORDERED, lambda z, i: z.update(i.members[::10], 1e6)),
+    "update new": (ORDERED, lambda z, i: z.update(i.other, 1.0, mode="nx")),
+    "increment_many": (ORDERED, lambda z, i: z.increment_many(i.other, 0.1, return_scores=True)),
+    "subtract": (PLAIN, lambda z, i: z.subtract(i.other, 1.0)),
+    "remove": (ORDERED, lambda z, i: z.remove(i.members[: i.n * 3 // 4])),
+    "remove a few": (ORDERED, lambda z, i: z.remove(i.members[: i.n // 10])),
+    "remove_by_rank": (ORDERED, lambda z, i: z.remove_by_rank(0, i.n // 2)),
+    "trim": (ORDERED, lambda z, i: z.trim(i.n // 3)),
+    "pop_max": (ORDERED, lambda z, i: z.pop_max(i.n // 3)),
+    "widening": (ORDERED, lambda z, _: z.add(z.by_rank[0][0], 1e9)),
+    "scale": (ORDERED, lambda z, _: z.scale(1 / 3)),
+    "copy": (ORDERED, lambda z, _: z.copy()),
+    "==": (ORDERED, lambda z, _: z == z.copy()),
+    "digest": (PLAIN, lambda z, _: z.digest()),
+    "optimize": (PENDING, lambda z, _: z.optimize()),
+    "to_numpy": (ORDERED, lambda z, _: z.to_numpy()),
+    "to_dict": (ORDERED, lambda z, _: z.to_dict()),
+    "ranks": (PLAIN, lambda z, i: z.ranks(i.other)),
+    "ranks max": (ORDERED, lambda z, i: z.ranks(i.other, method="max")),
+    "scores": (PLAIN, lambda z, i: z.scores(i.other)),
+    "sum": (PLAIN, lambda z, _: z.sum(1, 100)),
+    "count": (PLAIN, lambda z, _: z.count(1, 100)),
+    "top": (PLAIN, lambda z, _: z.top(20)),
+    "quantile": (ORDERED, lambda z, i: z.quantile(i.fractions)),
+    "sample": (ORDERED, lambda z, i: z.sample(i.n // 2, rng=1)),
+    "distinct_scores": (PLAIN, lambda z, _: z.distinct_scores()),
+    "histogram": (PLAIN, lambda z, _: z.histogram(7)),
+    "merge": (ORDERED, lambda z, i: z.merge(SortedSet(i.other, 1.0), weight=2.0)),
+    "union": (ORDERED, lambda z, i: goblin.union([z, SortedSet(i.other, 1.0)])),
+    "difference": (ORDERED, lambda z, i: goblin.difference(z, SortedSet(i.other, 1.0))),
+    "list": (PLAIN, lambda z, _: list(z.items())),
+}
+# Short or one copy of memory for integers: nothing to wait for.
+SHORT = {("int64", "widening"), ("int64", "copy"), ("int64", "increment_many")}
+SHORT |= {("int64", "subtract"), ("int64", "union")}
+
+
+@pytest.fixture(scope="module", params=KINDS)
+def rows(request: Any) -> Input:
+    return Input(request.param, ROWS)
+
+
+def interrupted_at(question: int, z: SortedSet, call: Call, given: Input) -> tuple[bool, bool]:
+    """Whether the call was interrupted, and whether there were that many questions."""
+    z._interrupt_at(question)
+    try:
+        call(z, given)
+        raised = False
+    except KeyboardInterrupt:
+        raised = True
+    finally:
+        left = z._interrupt_at(0)
+    return raised, left == 0
+
+
+@pytest.mark.parametrize("name", CALLS)
+class TestAtEachQuestion:
+    def test_nothing_or_everything_has_happened(self, rows: Input, name: str) -> None:
+        make, call = CALLS[name]
+        done = make(rows)
+        before = done.to_dict()
+        done = make(rows)
+        call(done, rows)
+        after = done.to_dict()
+        asked, question = True, 1
+        undone = 0
+        while asked:
+            z = make(rows)
+            iterator = iter(z)
+            raised, asked = interrupted_at(question, z, call, rows)
+            assert raised == asked
+            z._validate()
+            got = z.to_dict()
+            assert got == after if not raised else got in (before, after)
+            if raised and before != after and got == before:
+                undone += 1
+                next(iterator)  # nothing has changed, so it goes on
+            call(z, rows)
+            z._validate()
+            question += 1 + question // 2
+        assert question > 2 or (rows.kind, name) in SHORT
+        assert undone or before == after or (rows.kind, name) in SHORT
+
+    def test_a_handler_may_not_use_the_set(self, rows: Input, name: str) -> None:
+        make, call = CALLS[name]
+        z = make(rows)
+        refused = []
+
+        def handler(_: int, __: FrameType | None) -> None:
+            try:
+                z.clear()
+            except RuntimeError:
+                refused.append(True)
+
+        before = signal.signal(signal.SIGINT, handler)
+        try:
+            z._interrupt_at(1)
+            call(z, rows)
+        finally:
+            asked = z._interrupt_at(0) == 0
+            signal.signal(signal.SIGINT, before)
+        assert asked == bool(refused)
+        assert asked or (rows.kind, name) in SHORT
+        z._validate()
+
+
+# ---- with a timer, where the set is made by the call
+
+
+@contextlib.contextmanager
+def alarm(seconds: float) -> Iterator[None]:
+    """KeyboardInterrupt in the main thread after so many seconds, unless the block is left."""
+    armed = True
+
+    def handler(_: int, __: FrameType | None) -> None:
+        if armed:
+            raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, handler)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, seconds)
+        yield
+    finally:
+        armed = False
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def made(z: SortedSet) -> None:
+    z._validate()
+
+
+MAKERS: dict[str, Callable[[Input], Callable[[], Any]]] = {
+    "array": lambda i: lambda: SortedSet(i.members, i.scores),
+    "list": lambda i: (lambda o: lambda: SortedSet(o, 1.0))(i.objects()),
+    "scores list": lambda i: (lambda s: lambda: SortedSet(i.members, s))(i.scores.tolist()),
+    "dict": lambda i: (lambda d: lambda: SortedSet(d))(i.set().to_dict()),
+    "pairs": lambda i: (lambda p: lambda: SortedSet(p))(list(i.set().items())),
+    "generator": lambda i: (
+        lambda o: lambda: SortedSet(((m, 1.0) for m in o), member=i.kind)  # type: ignore[arg-type]
+    )(i.objects()),
+    "iterator": lambda i: (
+        lambda o: lambda: SortedSet(iter(o), 1.0, member=i.kind)  # type: ignore[arg-type]
+    )(i.objects()),
+    "SortedSet": lambda i: (lambda z: lambda: SortedSet(z))(i.set()),
+    "Rows": lambda i: (lambda r: lambda: SortedSet(r))(i.ordered().by_rank[:]),
+    "from_counts": lambda i: lambda: SortedSet.from_counts(i.other),
+    "union": lambda i: (lambda a, b: lambda: goblin.union([a, b], weights=[2, 3]))(
+        i.set(), SortedSet(i.other, 1.0)
+    ),
+    "intersection": lambda i: (lambda a, b: lambda: goblin.intersection([a, b]))(
+        i.set(), SortedSet(i.other, 1.0)
+    ),
+    "boards": lambda i: lambda: Boards.from_arrays(np.arange(i.n) % 7, i.members, i.scores),
+    "boards list": lambda i: (
+        lambda: Boards.from_arrays((np.arange(i.n) % 7).tolist(), i.members, i.scores)
+    ),
+}
+
+
+def duration(call: Callable[[], Any]) -> float:
+    start = time.monotonic()
+    call()
+    return time.monotonic() - start
+
+
+def times_interrupted(call: Callable[[], Any], shares: list[float]) -> int:
+    """How often an alarm after these shares of the call's duration ended it."""
+    whole = duration(call)
+    count = 0
+    for share in shares:
+        try:
+            with alarm(max(whole * share, 1e-4)):
+                call()
+        except KeyboardInterrupt:
+            count += 1
+    return count
+
+
+def some_interrupted(call: Callable[[], Any]) -> None:
+    """The machine may be busy, so some alarms come too late; not all of them."""
+    assert any(times_interrupted(call, [0.05, 0.3, 0.5, 0.7]) for _ in range(10))
+
+
+@pytest.fixture(scope="module", params=KINDS)
+def timed(request: Any) -> Input:
+    return Input(request.param, TIMED)
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_making(timed: Input, name: str) -> None:
+    call = MAKERS[name](timed)
+    some_interrupted(call)
+    result = call()
+    for z in result.values() if isinstance(result, Boards) else [result]:
+        z._validate()
+
+
+def test_boards_keep_their_members(timed: Input) -> None:
+    groups = np.arange(timed.n) % 7
+    boards = Boards.from_arrays(groups, timed.members, timed.scores)
+    total = sum(z.total() for z in boards.values())
+    rounds = 0
+    for _ in range(10):
+        for share in (0.1, 0.4, 0.6):
+            try:
+                with alarm(share * 0.05):
+                    boards.increment_many(groups, timed.other)
+                    rounds += 1
+            except KeyboardInterrupt:
+                now = sum(z.total() for z in boards.values())
+                assert now in (total + rounds * timed.n, total + (rounds + 1) * timed.n)
+                rounds = round((now - total) / timed.n)
+    for z in boards.values():
+        z._validate()
+
+
+# ---- at full size
+
+
+class Counter(threading.Thread):
+    """Counts as fast as it is let; and says so if the main thread hangs."""
+
+    def __init__(self) -> None:
+        super().__init__(daemon=True)
+        self.count = 0
+        self.stopped = False
+
+    def run(self) -> None:
+        while not self.stopped:
+            self.count += 1
+            time.sleep(0.001)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", CALLS)
+@pytest.mark.parametrize("kind", ["int64", "str"])
+class TestLarge:
+    """Ten million integers or five million names."""
+
+    @pytest.fixture(scope="class")
+    def large(self, kind: str) -> Input:
+        return Input(kind, LARGE if kind == "int64" else LARGE // 2)
+
+    def test_the_call_ends_and_others_ran(self, large: Input, kind: str, name: str) -> None:
+        make, call = CALLS[name]
+        counter = Counter()
+        counter.start()
+        z = make(large)
+        whole = duration(lambda: call(z, large))
+        for share in (0.2, 0.5, 0.8):
+            z = make(large)
+            size, total = len(z), z.total()
+            counted = counter.count
+            start = time.monotonic()
+            try:
+                with alarm(whole * share):
+                    call(z, large)
+            except KeyboardInterrupt:
+                if (len(z), z.total()) == (size, total):
+                    call(z, large)
+            assert time.monotonic() - start < PATIENCE
+            assert whole < 0.1 or counter.count > counted
+            z._validate()
+        counter.stopped = True
+        counter.join()
