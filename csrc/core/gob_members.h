@@ -136,14 +136,6 @@ GOB_INLINE bool gob_members_wide(const gob_members *m)
     return m->table.member_bytes == 8;
 }
 
-/* Negative, 0 or positive. */
-GOB_INLINE int gob_name_compare(gob_name a, gob_name b)
-{
-    size_t shorter = a.len < b.len ? a.len : b.len;
-    int order = shorter == 0 ? 0 : memcmp(a.at, b.at, shorter);
-    return order != 0 ? order : (a.len > b.len) - (a.len < b.len);
-}
-
 /* Seven bytes of a name from `depth` on and, in the lowest byte, how many are left there (8: more
  * than 7). Names that agree before `depth` are in the order of these; where they are equal and end
  * in 8, what comes after decides. */
