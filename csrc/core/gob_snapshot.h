@@ -27,9 +27,15 @@ typedef enum gob_section {
     GOB_SECTION_PAGES = 5,
     GOB_SECTION_BLOCK_HEADS = 6,
     GOB_SECTION_BLOCKS = 7,
+    GOB_SECTION_NAMES = 8,
+    GOB_SECTION_SHAPES = 9,
 } gob_section;
 
 enum { GOB_SECTIONS_MAX = 8 };
+
+/* Files up to this size are checked as a whole before they are mapped, which takes a few
+ * milliseconds. */
+enum { GOB_CHECKED_MAX = 4 << 20 };
 
 /* Tables in files are laid out for this seed, so that the same content gives the same bytes. It is
  * no secret, so those who copy a table give it a seed of their own. */

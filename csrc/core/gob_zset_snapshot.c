@@ -221,10 +221,6 @@ static gob_status load_parts(gob_zset *z, const gob_reader *r, const options *o,
     return GOB_OK;
 }
 
-/* Files up to this size are checked as a whole before they are mapped, which takes a few
- * milliseconds. */
-enum { CHECKED_MAX = 4 << 20 };
-
 static gob_status load(gob_zset *z, gob_member_kind *kind, const gob_reader *r, uint64_t seed,
                        bool mapped, const char **why)
 {
@@ -237,7 +233,7 @@ static gob_status load(gob_zset *z, gob_member_kind *kind, const gob_reader *r, 
         note_mapped(z, r);
     }
     gob_status status = load_parts(z, r, &o, mapped, why);
-    bool checked = !mapped || r->file.size <= CHECKED_MAX;
+    bool checked = !mapped || r->file.size <= GOB_CHECKED_MAX;
     if (status == GOB_OK && checked && !gob_zset_validate(z, why)) {
         status = GOB_MALFORMED;
     }
@@ -251,7 +247,7 @@ gob_status gob_zset_load(gob_zset *z, gob_member_kind *kind, const gob_reader *r
                          bool mapped, const char **why)
 {
     gob_zset_init(z, (gob_layout){.member_bytes = 8, .score_bytes = 8}, 1.0F, seed);
-    if (!mapped || r->file.size <= CHECKED_MAX) {
+    if (!mapped || r->file.size <= GOB_CHECKED_MAX) {
         GOB_EXPECT(gob_reader_all_sound(r), "checksum of its content");
         GOB_TRY(load(z, kind, r, seed, false, why));
         if (!mapped) {
