@@ -229,6 +229,7 @@ gob_status gob_fields_check(const gob_fields *view, gob_alloc *a, const gob_read
 {
     layout l;
     const gob_table *t = &view->table;
+    GOB_TRY(gob_reader_poll(r));
     GOB_TRY(begin_layout(&l, a, t->capacity == 0 ? 0 : t->live, view->arena.used));
     gob_status status = check_records(view, &l, r, why);
     if (status == GOB_OK && t->capacity != 0 &&

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "gob_alloc.h"
 #include "gob_snapshot.h"
 #include "gob_test.h"
 
@@ -32,6 +33,26 @@ static inline bool sink(void *to, const void *bytes, size_t n)
 static inline bool same_files(const buffer *a, const buffer *b)
 {
     return a->size == b->size && memcmp(a->at, b->at, a->size) == 0;
+}
+
+/* A poll that makes the n-th allocation fail, from when it is asked first. */
+typedef struct failing {
+    gob_alloc *alloc;
+    uint64_t nth;
+} failing;
+
+static inline bool fail_later(void *to)
+{
+    failing *f = to;
+    f->alloc->fail_at = f->nth != 0 ? f->nth : f->alloc->fail_at;
+    f->nth = 0;
+    return true;
+}
+
+/* A poll that stops when it is asked for the last time of these. */
+static inline bool stop_at(void *to)
+{
+    return --*(int *)to > 0;
 }
 
 /* The same sections, whatever fills them up. */

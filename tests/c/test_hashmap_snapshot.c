@@ -284,29 +284,62 @@ static void test_failures(const setup *s, size_t n)
     free(stopped.at);
 }
 
-static bool stop(void *to)
-{
-    return --*(int *)to > 0;
-}
-
-static void test_polls(void)
+/* Each allocation of a load fails once, and each poll stops one: then nothing is left. */
+static void test_failing_loads(const setup *s, size_t n, bool mapped)
 {
     buffer good = {.stop_at = SIZE_MAX};
     const char *why = NULL;
     gob_hashmap h;
-    gob_hashmap_kinds kinds;
-    gob_reader r;
-    fill(&h, &setups[3], 90, 8);
-    CHECK(save(&h, &setups[3], &good) == GOB_OK);
+    gob_hashmap_kinds found;
+    gob_reader reader;
+    fill(&h, s, n, 8);
+    CHECK(save(&h, s, &good) == GOB_OK);
     gob_hashmap_clear(&h);
-    CHECK(gob_reader_open(&r, (gob_span){good.at, good.size}, &why) == GOB_OK);
-    for (int left = 1; left < 3; left++) {
-        int calls = left;
-        r.poll = stop;
-        r.to = &calls;
-        CHECK(gob_hashmap_load(&h, &kinds, &r, 1, false, &why) == GOB_STOPPED);
-        CHECK(h.alloc.live == 0 && gob_hashmap_count(&h) == 0);
+    CHECK(gob_reader_open(&reader, (gob_span){good.at, good.size}, &why) == GOB_OK);
+    gob_status status = GOB_NOMEM;
+    for (uint64_t nth = 1; status != GOB_OK; nth++) {
+        failing f = {&h.alloc, nth};
+        reader.poll = fail_later;
+        reader.to = &f;
+        status = gob_hashmap_load(&h, &found, &reader, 1, mapped, &why);
+        CHECK(status == GOB_OK ? nth > 1 : status == GOB_NOMEM && h.alloc.live == 0);
     }
+    gob_hashmap_clear(&h);
+    status = GOB_STOPPED;
+    for (int calls = 1; status != GOB_OK; calls++) {
+        int left = calls;
+        reader.poll = stop_at;
+        reader.to = &left;
+        status = gob_hashmap_load(&h, &found, &reader, 1, mapped, &why);
+        CHECK(status == GOB_OK ? calls > 2 : status == GOB_STOPPED && h.alloc.live == 0);
+        CHECK(status == GOB_OK || gob_hashmap_count(&h) == 0);
+    }
+    gob_hashmap_clear(&h);
+    free(good.at);
+}
+
+/* A large file is mapped without a look at its entries, and copied with one. */
+static void test_large(void)
+{
+    const setup s = {{GOB_DATUM_STR, GOB_DATUM_STR}, true, 0};
+    buffer good = {.stop_at = SIZE_MAX};
+    gob_hashmap h;
+    gob_hashmap back;
+    gob_hashmap_kinds kinds;
+    gob_hashmap_init(&h, true, 0, 3);
+    gob_value v = gob_value_text(keep_filled('v', 60000));
+    for (size_t i = 0; i < 100; i++) {
+        bool created;
+        CHECK(gob_hashmap_set(&h, field_at(i), &v, &created) == GOB_OK);
+    }
+    CHECK(save(&h, &s, &good) == GOB_OK && good.size > GOB_CHECKED_MAX);
+    CHECK(load(&back, &kinds, &good, true) == GOB_OK && same(&h, &back));
+    gob_hashmap_clear(&back);
+    good.at[good.size / 2] ^= 1;
+    CHECK(load(&back, &kinds, &good, false) == GOB_MALFORMED);
+    CHECK(load(&back, &kinds, &good, true) == GOB_OK && !same(&h, &back));
+    gob_hashmap_clear(&back);
+    gob_hashmap_clear(&h);
     free(good.at);
 }
 
@@ -324,10 +357,13 @@ int main(void)
         test_damage(&setups[k], 2);
         test_damage(&setups[k], 60);
         test_failures(&setups[k], 400);
+        test_failing_loads(&setups[k], 60, false);
+        test_failing_loads(&setups[k], 60, true);
+        test_failing_loads(&setups[k], 400, false);
     }
     test_forgets(0);
     test_forgets(GOB_COMPACT_ALWAYS);
     test_largest_blob();
-    test_polls();
+    test_large();
     return test_report();
 }
