@@ -60,7 +60,7 @@ static int compare(const void *left, const void *right)
 typedef struct layout {
     gob_table table;
     size_t group; /* which takes the next record, unless its home comes later */
-    bool wrapped;
+    bool wrapped; /* no home comes later any more */
 } layout;
 
 static unsigned offset_bytes(size_t arena_bytes)

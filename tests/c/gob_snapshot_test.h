@@ -35,6 +35,24 @@ static inline bool same_files(const buffer *a, const buffer *b)
     return a->size == b->size && memcmp(a->at, b->at, a->size) == 0;
 }
 
+/* Checks that a count that lies, at its place in the options, is refused even where the file is
+ * mapped without a look at anything else; one of them overflows what it is multiplied by. */
+typedef gob_status load_mapped(const buffer *b);
+
+static inline void test_counts_of(buffer good, size_t at, load_mapped *load_it)
+{
+    const uint64_t count = gob_load64(good.at + at);
+    const uint64_t lies[] = {count - 40, count + 1000, count + (UINT64_C(58) << 58)};
+    CHECK(load_it(&good) == GOB_OK);
+    for (size_t i = 0; i < sizeof lies / sizeof lies[0]; i++) {
+        gob_store64(good.at + at, lies[i]);
+        gob_snapshot_reseal(good.at, good.size);
+        CHECK(load_it(&good) == GOB_MALFORMED);
+    }
+    gob_store64(good.at + at, count);
+    gob_snapshot_reseal(good.at, good.size);
+}
+
 /* A poll that makes the n-th allocation fail, from when it is asked first. */
 typedef struct failing {
     gob_alloc *alloc;
@@ -53,6 +71,11 @@ static inline bool fail_later(void *to)
 static inline bool stop_at(void *to)
 {
     return --*(int *)to > 0;
+}
+
+static inline uint64_t hash_of(const buffer *b)
+{
+    return XXH3_64bits(b->at, b->size);
 }
 
 /* The same sections, whatever fills them up. */

@@ -318,6 +318,16 @@ static void test_failing_loads(const setup *s, size_t n, bool mapped)
     free(good.at);
 }
 
+static gob_status load_and_forget(const buffer *b)
+{
+    gob_hashmap h;
+    gob_hashmap_kinds kinds;
+    gob_status status = load(&h, &kinds, b, true);
+    gob_hashmap_clear(&h);
+    CHECK(h.alloc.live == 0);
+    return status;
+}
+
 /* A large file is mapped without a look at its entries, and copied with one. */
 static void test_large(void)
 {
@@ -335,12 +345,27 @@ static void test_large(void)
     CHECK(save(&h, &s, &good) == GOB_OK && good.size > GOB_CHECKED_MAX);
     CHECK(load(&back, &kinds, &good, true) == GOB_OK && same(&h, &back));
     gob_hashmap_clear(&back);
+    test_counts_of(good, 16 + 8, load_and_forget);
     good.at[good.size / 2] ^= 1;
     CHECK(load(&back, &kinds, &good, false) == GOB_MALFORMED);
     CHECK(load(&back, &kinds, &good, true) == GOB_OK && !same(&h, &back));
     gob_hashmap_clear(&back);
     gob_hashmap_clear(&h);
     free(good.at);
+}
+
+/* Files of this version stay readable: these are their bytes. */
+static void test_bytes(void)
+{
+    buffer b = {.stop_at = SIZE_MAX};
+    gob_hashmap h;
+    fill(&h, &setups[0], 90, 8);
+    CHECK(save(&h, &setups[0], &b) == GOB_OK && hash_of(&b) == UINT64_C(0xC9163812405E7DB8));
+    gob_hashmap_clear(&h);
+    fill(&h, &setups[4], 90, 8);
+    CHECK(save(&h, &setups[4], &b) == GOB_OK && hash_of(&b) == UINT64_C(0xFE7C904797B0CE25));
+    gob_hashmap_clear(&h);
+    free(b.at);
 }
 
 int main(void)
@@ -365,5 +390,6 @@ int main(void)
     test_forgets(GOB_COMPACT_ALWAYS);
     test_largest_blob();
     test_large();
+    test_bytes();
     return test_report();
 }

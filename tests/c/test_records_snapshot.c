@@ -309,6 +309,39 @@ static void test_failing_loads(gob_records_kinds kinds, size_t n, bool mapped)
     free(good.at);
 }
 
+/* Shapes whose uses are those of all records together, but not each its own. */
+static void test_uses(void)
+{
+    buffer good = {.stop_at = SIZE_MAX};
+    const char *why = NULL;
+    gob_records r;
+    gob_records_kinds kinds;
+    gob_reader reader;
+    fill(&r, setups[0], 90, 8);
+    CHECK(save(&r, setups[0], &good) == GOB_OK);
+    gob_records_clear(&r);
+    CHECK(gob_reader_open(&reader, (gob_span){good.at, good.size}, &why) == GOB_OK);
+    uint8_t *first = good.at + (gob_reader_section(&reader, GOB_SECTION_SHAPES).at - good.at);
+    uint8_t *second = first + 12 + gob_load32(first) * sizeof(uint32_t);
+    CHECK(gob_load32(first + 4) > 1 && gob_load32(second + 4) > 0);
+    gob_store32(first + 4, gob_load32(first + 4) - 1);
+    gob_store32(second + 4, gob_load32(second + 4) + 1);
+    gob_snapshot_reseal(good.at, good.size);
+    CHECK(load(&r, &kinds, &good, false) == GOB_MALFORMED);
+    CHECK(load(&r, &kinds, &good, true) == GOB_MALFORMED);
+    free(good.at);
+}
+
+static gob_status load_and_forget(const buffer *b)
+{
+    gob_records r;
+    gob_records_kinds kinds;
+    gob_status status = load(&r, &kinds, b, true);
+    gob_records_clear(&r);
+    CHECK(r.alloc.live == 0);
+    return status;
+}
+
 /* A large file is mapped without a look at its rows, and copied with one. */
 static void test_large(void)
 {
@@ -327,6 +360,7 @@ static void test_large(void)
     CHECK(save(&r, setups[0], &good) == GOB_OK && good.size > GOB_CHECKED_MAX);
     CHECK(load(&back, &kinds, &good, true) == GOB_OK && same(&r, &back));
     gob_records_clear(&back);
+    test_counts_of(good, 16 + 16, load_and_forget);
     good.at[good.size / 2] ^= 1;
     CHECK(load(&back, &kinds, &good, false) == GOB_MALFORMED);
     CHECK(load(&back, &kinds, &good, true) == GOB_OK && !same(&r, &back));
@@ -336,6 +370,17 @@ static void test_large(void)
     CHECK(load(&back, &kinds, &good, true) == GOB_MALFORMED);
     gob_records_clear(&r);
     free(good.at);
+}
+
+/* Files of this version stay readable: these are their bytes. */
+static void test_bytes(void)
+{
+    buffer b = {.stop_at = SIZE_MAX};
+    gob_records r;
+    fill(&r, setups[0], 90, 8);
+    CHECK(save(&r, setups[0], &b) == GOB_OK && hash_of(&b) == UINT64_C(0x8BEF8524C2F449DA));
+    gob_records_clear(&r);
+    free(b.at);
 }
 
 int main(void)
@@ -358,6 +403,8 @@ int main(void)
         test_failing_loads(setups[k], 200, false);
     }
     test_forgets();
+    test_uses();
     test_large();
+    test_bytes();
     return test_report();
 }
