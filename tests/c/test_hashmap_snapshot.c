@@ -228,6 +228,36 @@ static void test_largest_blob(void)
     free(second.at);
 }
 
+/* Full buckets, and room for the smallest entry but not for one more bucket. */
+static void test_last_entry(void)
+{
+    enum { ENTRIES = 264, BUCKETS = ENTRIES / GOB_BUCKET_FULL, BYTES = 246 };
+    const setup s = {{GOB_DATUM_STR, GOB_DATUM_STR}, true, GOB_COMPACT_ALWAYS};
+    buffer first = {.stop_at = SIZE_MAX};
+    buffer second = {.stop_at = SIZE_MAX};
+    gob_hashmap h;
+    gob_hashmap back;
+    gob_hashmap_kinds kinds;
+    bool created;
+    char text[32];
+    gob_hashmap_init(&h, true, GOB_COMPACT_ALWAYS, 3);
+    gob_value v = gob_value_text(keep_filled('v', BYTES));
+    for (size_t i = 0; i < ENTRIES; i++) {
+        size_t len = (size_t)snprintf(text, sizeof text, "f%zu", i + 100);
+        v.text.len = BYTES - 1 - len + (i < 13 ? 1 : 0);
+        CHECK(gob_hashmap_set(&h, (gob_name){(uint8_t *)text, len}, &v, &created) == GOB_OK);
+    }
+    CHECK(h.compact && h.blob.buckets == BUCKETS && h.blob.size == GOB_BLOB_MAX - 3);
+    v.text.len = 0;
+    CHECK(gob_hashmap_set(&h, v.text, &v, &created) == GOB_OK && created);
+    CHECK(save(&h, &s, &first) == GOB_OK && load(&back, &kinds, &first, false) == GOB_OK);
+    CHECK(save(&back, &s, &second) == GOB_OK && same_files(&first, &second));
+    gob_hashmap_clear(&h);
+    gob_hashmap_clear(&back);
+    free(first.at);
+    free(second.at);
+}
+
 static void expect(const buffer *b, bool resealed)
 {
     gob_hashmap h;
@@ -259,6 +289,7 @@ static void test_damage(const setup *s, size_t n)
     gob_hashmap_clear(&h);
     test_damage_of(good, expect);
     test_lies_of(good, expect);
+    test_ends_of(good, expect);
     free(good.at);
 }
 
@@ -354,6 +385,23 @@ static void test_large(void)
     free(good.at);
 }
 
+/* Entries that are copied are looked at, however large the file. */
+static void test_large_and_compact(void)
+{
+    static uint8_t arena[GOB_CHECKED_MAX + 1];
+    const uint8_t options[16] = {GOB_DATUM_STR, GOB_DATUM_STR, 1, 1, 255, 255, 255, 255, 9};
+    buffer b = {.stop_at = SIZE_MAX};
+    gob_writer w;
+    memset(arena, 0xFF, sizeof arena);
+    CHECK(gob_writer_begin(&w, GOB_SNAPSHOT_HASH, sink, &b) == GOB_OK);
+    CHECK(gob_writer_section(&w, GOB_SECTION_OPTIONS) == GOB_OK);
+    CHECK(gob_write(&w, options, sizeof options) == GOB_OK);
+    CHECK(gob_writer_section(&w, GOB_SECTION_ARENA) == GOB_OK);
+    CHECK(gob_write(&w, arena, sizeof arena) == GOB_OK && gob_writer_end(&w) == GOB_OK);
+    CHECK(load_and_forget(&b) == GOB_MALFORMED);
+    free(b.at);
+}
+
 /* Files of this version stay readable: these are their bytes. */
 static void test_bytes(void)
 {
@@ -389,7 +437,9 @@ int main(void)
     test_forgets(0);
     test_forgets(GOB_COMPACT_ALWAYS);
     test_largest_blob();
+    test_last_entry();
     test_large();
+    test_large_and_compact();
     test_bytes();
     return test_report();
 }
