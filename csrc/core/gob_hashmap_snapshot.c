@@ -59,6 +59,10 @@ static gob_status read_options(const gob_reader *r, options *o, const char **why
     GOB_EXPECT(o->value >= GOB_DATUM_STR && o->value <= GOB_DATUM_FLOAT64, "kind of values");
     GOB_EXPECT(o->encoding <= 1 && o->compact <= 1, "options");
     GOB_EXPECT(o->compact ? o->count <= o->max_compact : o->count != 0, "form");
+    uint32_t sections = 1 << GOB_SECTION_OPTIONS;
+    sections |= o->count != 0 ? 1 << GOB_SECTION_ARENA : 0;
+    sections |= o->compact == 0 ? 1 << GOB_SECTION_TABLE : 0;
+    GOB_EXPECT(gob_reader_has_only(r, sections), "sections");
     return GOB_OK;
 }
 

@@ -279,6 +279,12 @@ static gob_status read_options(const gob_reader *reader, options *o, const char 
     GOB_EXPECT(gob_datum_is_text(o->key) && gob_datum_is_text(o->field), "kind of keys or fields");
     GOB_EXPECT(o->value >= GOB_DATUM_STR && o->value <= GOB_DATUM_FLOAT64, "kind of values");
     GOB_EXPECT(o->unused == 0 && o->unused_too == 0, "options");
+    uint32_t sections = 1 << GOB_SECTION_OPTIONS;
+    if (o->count != 0) {
+        sections |= 1 << GOB_SECTION_TABLE | 1 << GOB_SECTION_ARENA | 1 << GOB_SECTION_NAMES |
+                    1 << GOB_SECTION_SHAPES;
+    }
+    GOB_EXPECT(gob_reader_has_only(reader, sections), "sections");
     return GOB_OK;
 }
 

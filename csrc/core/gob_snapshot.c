@@ -170,6 +170,18 @@ gob_span gob_reader_section(const gob_reader *r, gob_section section)
                          : (gob_span){r->file.at + entry->offset, (size_t)entry->size};
 }
 
+bool gob_reader_has_only(const gob_reader *r, uint32_t sections)
+{
+    uint32_t found = 0;
+    for (uint32_t i = 0; i < r->sections; i++) {
+        if (r->list[i].section > GOB_SECTION_SHAPES) {
+            return false;
+        }
+        found |= UINT32_C(1) << r->list[i].section;
+    }
+    return found == sections;
+}
+
 static uint64_t checksum_of(const uint8_t *file, const gob_section_entry *entry)
 {
     return XXH3_64bits(file + entry->offset, filled_up((size_t)entry->size));

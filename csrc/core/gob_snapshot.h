@@ -93,6 +93,9 @@ gob_status gob_reader_open(gob_reader *r, gob_span file, const char **why);
 /* The bytes of a section, which may be absent: then none. */
 gob_span gob_reader_section(const gob_reader *r, gob_section section);
 
+/* Whether a file has these sections, 1 << each, and no others. */
+bool gob_reader_has_only(const gob_reader *r, uint32_t sections);
+
 /* Whether a section's bytes are those that were written; and those of all. */
 bool gob_reader_is_sound(const gob_reader *r, gob_section section);
 bool gob_reader_all_sound(const gob_reader *r);

@@ -146,6 +146,25 @@ static inline void test_lies_of(buffer good, expect_harmless *expect)
     }
 }
 
+/* Makes sections some others, which is known or is not, where they stay in order. */
+static inline void test_sections_of(buffer good, expect_harmless *expect)
+{
+    gob_reader r;
+    const char *why;
+    CHECK(gob_reader_open(&r, (gob_span){good.at, good.size}, &why) == GOB_OK);
+    size_t list = good.size - 32 - r.sections * sizeof r.list[0];
+    for (uint32_t i = 0; i < r.sections; i++) {
+        uint8_t *at = good.at + list + i * sizeof r.list[0];
+        for (uint32_t other = 0; other < 70; other++) {
+            gob_store32(at, other);
+            if (other != r.list[i].section) {
+                expect(&good, true);
+            }
+        }
+        gob_store32(at, r.list[i].section);
+    }
+}
+
 /* Makes sections end a few bytes earlier or later, where they are filled up. */
 static inline void test_ends_of(buffer good, expect_harmless *expect)
 {

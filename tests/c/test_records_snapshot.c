@@ -251,6 +251,7 @@ static void test_damage(gob_records_kinds kinds, size_t n)
     test_damage_of(good, expect);
     test_lies_of(good, expect);
     test_ends_of(good, expect);
+    test_sections_of(good, expect);
     free(good.at);
 }
 
