@@ -79,7 +79,7 @@ gob_status gob_writer_end(gob_writer *w);
 typedef bool gob_poll(void *to);
 
 typedef struct gob_reader {
-    gob_span file;
+    gob_span file;  /* from a multiple of eight bytes on, as its parts are read where they lie */
     gob_poll *poll; /* or NULL */
     void *to;
     gob_section_entry list[GOB_SECTIONS_MAX];
