@@ -227,6 +227,19 @@ static void fill_records(const gob_blob *b, uint64_t seed, gob_next_record *next
     set_bucket(b, 0, 0, 0);
 }
 
+/* As many buckets as a look-up likes best, as far as they fit; fewer than the least are never made.
+ */
+static size_t buckets_for(const gob_blob *b, size_t record_bytes, size_t most)
+{
+    size_t best = b->count / GOB_BUCKET + 1U;
+    size_t least = (b->count + GOB_BUCKET_FULL - 1U) / GOB_BUCKET_FULL;
+    size_t rest = size_for(b, record_bytes); /* without a bucket */
+    size_t fit = rest < GOB_BLOB_MAX ? (GOB_BLOB_MAX - rest) / 4 : 0;
+    most = most < fit ? most : fit;
+    best = best < most ? best : most;
+    return best > least ? best : least;
+}
+
 static gob_status build(gob_blob *b, gob_alloc *a, uint64_t seed, gob_next_record *next,
                         const void *source, size_t most_buckets)
 {
@@ -241,8 +254,7 @@ static gob_status build(gob_blob *b, gob_alloc *a, uint64_t seed, gob_next_recor
         }
     }
     if (fresh.count != 0) {
-        size_t buckets = fresh.count / GOB_BUCKET + 1U;
-        fresh.buckets = (uint16_t)(buckets < most_buckets ? buckets : most_buckets);
+        fresh.buckets = (uint16_t)buckets_for(&fresh, total, most_buckets);
         GOB_TRY(allocate(&fresh, a, total));
         fill_directory(&fresh, seed, next, source);
         fill_records(&fresh, seed, next, source);
@@ -328,6 +340,11 @@ static gob_status put_first(gob_blob *b, gob_alloc *a, size_t bytes)
     return GOB_OK;
 }
 
+static bool is_full(const gob_blob *b)
+{
+    return b->count >= (size_t)b->buckets * GOB_BUCKET_FULL;
+}
+
 /* The same where the buckets are full: in a blob with more of them, which moves the place. */
 static gob_status renew_buckets(gob_blob *b, gob_alloc *a, uint64_t seed, const gob_field *f,
                                 gob_place *p, size_t bytes)
@@ -335,7 +352,7 @@ static gob_status renew_buckets(gob_blob *b, gob_alloc *a, uint64_t seed, const 
     gob_blob fresh = {.simd = b->simd};
     GOB_TRY(gob_blob_build(&fresh, a, seed, gob_blob_next, b));
     (void)gob_blob_find(&fresh, f, p);
-    gob_status status = renew(&fresh, a, p, bytes);
+    gob_status status = is_full(&fresh) ? GOB_TOO_LARGE : renew(&fresh, a, p, bytes);
     if (status != GOB_OK) {
         gob_blob_free(&fresh, a);
         return status;
@@ -356,7 +373,7 @@ gob_status gob_blob_put(gob_blob *b, gob_alloc *a, uint64_t seed, const gob_fiel
     if (b->count == 0) {
         GOB_TRY(put_first(b, a, bytes));
     } else if (bytes != p->bytes) {
-        bool full = !p->found && b->count >= (size_t)b->buckets * GOB_BUCKET_FULL;
+        bool full = !p->found && is_full(b);
         GOB_TRY(full ? renew_buckets(b, a, seed, f, &place, bytes) : renew(b, a, &place, bytes));
     }
     set_entry(b, place.index, f->hash, bytes);

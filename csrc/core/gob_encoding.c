@@ -2,6 +2,8 @@
 
 #include "gob_text.h"
 
+enum { FLOAT_BYTES = 8, INT_BYTES = 8 };
+
 /* Integers: the fewest bytes of two's complement, lowest first */
 
 static size_t int_bytes(int64_t value)
@@ -120,6 +122,22 @@ void gob_encode(gob_coded *coded, const gob_value *value, bool encoding)
         memcpy(coded->room, &value->real, sizeof value->real);
         coded->kind = GOB_VALUE_FLOAT;
         coded->bytes = (gob_name){coded->room, sizeof value->real};
+    }
+}
+
+bool gob_is_encoded(gob_value_kind kind, gob_name bytes, bool encoding)
+{
+    gob_coded again;
+    switch (kind) {
+    case GOB_VALUE_TEXT:
+        gob_encode_text(&again, bytes, encoding);
+        return again.kind == GOB_VALUE_TEXT;
+    case GOB_VALUE_INT:
+        return bytes.len - 1 < INT_BYTES && int_bytes(decode_int(bytes)) == bytes.len;
+    case GOB_VALUE_UUID:
+        return bytes.len == GOB_UUID_BYTES;
+    default:
+        return kind == GOB_VALUE_FLOAT && bytes.len == FLOAT_BYTES;
     }
 }
 

@@ -65,6 +65,10 @@ GOB_INLINE void gob_encode_text(gob_coded *coded, gob_name text, bool encoding)
 
 void gob_encode(gob_coded *coded, const gob_value *value, bool encoding);
 
+/* Whether stored bytes are as gob_encode writes what they stand for: numbers in the fewest bytes,
+ * and with `encoding` no text that another kind stands for. O(1). */
+bool gob_is_encoded(gob_value_kind kind, gob_name bytes, bool encoding);
+
 /* The number that stored bytes are, INT or FLOAT. */
 gob_value gob_decode_number(gob_value_kind kind, gob_name bytes);
 

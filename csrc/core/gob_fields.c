@@ -257,8 +257,12 @@ void gob_fields_init(gob_fields *s, uint64_t seed)
 
 void gob_fields_free(gob_fields *s, gob_alloc *a)
 {
-    gob_table_free(&s->table, a);
-    gob_arena_free(&s->arena, a);
+    if (s->mapped) {
+        a->live -= gob_table_bytes(&s->table) + gob_arena_bytes(&s->arena);
+    } else {
+        gob_table_free(&s->table, a);
+        gob_arena_free(&s->arena, a);
+    }
     uint8_t narrow_bits = s->narrow_bits;
     gob_fields_init(s, s->table.seed);
     s->narrow_bits = narrow_bits;

@@ -13,6 +13,7 @@ typedef struct gob_fields {
     gob_table table; /* offsets in the arena, by the hash of the field */
     gob_arena arena;
     uint8_t narrow_bits; /* offsets of 4 bytes reach 2**this; less in tests */
+    bool mapped;         /* table and arena lie in a file: it is read only */
 } gob_fields;
 
 void gob_fields_init(gob_fields *s, uint64_t seed);

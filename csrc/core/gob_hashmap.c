@@ -57,6 +57,7 @@ void gob_hashmap_clear(gob_hashmap *h)
         h->stamp++;
     }
     free_entries(h);
+    h->mapped = false;
 }
 
 /* The records of a hash, in the form that it has. */
@@ -90,8 +91,8 @@ static void take_fields(gob_hashmap *h, gob_fields *s)
 
 gob_status gob_hashmap_copy(gob_hashmap *dst, const gob_hashmap *src)
 {
-    dst->seed = src->seed;
     if (src->compact) {
+        dst->seed = src->seed;
         return gob_blob_copy(&dst->blob, &dst->alloc, &src->blob);
     }
     gob_fields *s = fields_of(dst, src);

@@ -27,15 +27,18 @@ typedef struct gob_hashmap {
     uint32_t max_compact; /* fields; 0: never compact */
     bool encoding;
     bool compact; /* false: `fields` is in use; an empty hash is compact until the first entry */
+    bool mapped;  /* it reads a file where it lies: only reads, and clear, are for it */
 } gob_hashmap;
 
 /* An empty hash; allocates nothing. */
 void gob_hashmap_init(gob_hashmap *h, bool encoding, uint32_t max_compact, uint64_t seed);
 
-/* Gives all memory back; the hash is then empty, compact (unless max_compact is 0) and usable. */
+/* Gives all memory back; the hash is then empty, compact (unless max_compact is 0) and usable; one
+ * that was mapped has to be initialised first, as its seed is no secret. */
 void gob_hashmap_clear(gob_hashmap *h);
 
-/* An initialised, empty dst of the same options becomes a copy of src, with its seed too. O(n). */
+/* An initialised, empty dst of the same options becomes a copy of src, of a compact one with its
+ * seed too. O(n). */
 gob_status gob_hashmap_copy(gob_hashmap *dst, const gob_hashmap *src);
 
 size_t gob_hashmap_count(const gob_hashmap *h);

@@ -9,6 +9,14 @@ typedef struct gob_name {
     size_t len;
 } gob_name;
 
+/* Negative, 0 or positive. */
+GOB_INLINE int gob_name_compare(gob_name a, gob_name b)
+{
+    size_t shorter = a.len < b.len ? a.len : b.len;
+    int order = shorter == 0 ? 0 : memcmp(a.at, b.at, shorter);
+    return order != 0 ? order : (a.len > b.len) - (a.len < b.len);
+}
+
 enum { GOB_UUID_BYTES = 16 };
 
 typedef enum gob_names_form {

@@ -2,8 +2,6 @@
 
 #include "gob_check.h"
 
-enum { FLOAT_BYTES = 8, INT_BYTES = 8 };
-
 static uint8_t code_of(const gob_coded *field)
 {
     size_t len = field->bytes.len;
@@ -85,32 +83,39 @@ void gob_record_value(gob_coded *value, const uint8_t *at, size_t bytes)
     value->bytes = r.value;
 }
 
-static bool is_minimal_int(gob_name bytes)
+const uint8_t *gob_length_parse(const uint8_t *at, const uint8_t *end, size_t *length)
 {
-    gob_coded again;
-    gob_value value = gob_decode(GOB_VALUE_INT, bytes);
-    gob_encode(&again, &value, true);
-    return again.bytes.len == bytes.len;
+    uint64_t sum = 0;
+    for (unsigned shift = 0; at < end && shift < 35; shift += 7) {
+        uint8_t byte = *at++;
+        sum |= (uint64_t)(byte & 0x7F) << shift;
+        if (byte < 0x80) {
+            *length = (size_t)sum;
+            return sum <= INT32_MAX && (byte != 0 || shift == 0) ? at : NULL;
+        }
+    }
+    return NULL;
+}
+
+/* Whether a field ends within the record, the length of a long one included. */
+static bool has_field(const uint8_t *at, size_t bytes)
+{
+    size_t len = 0;
+    if ((*at & GOB_FIELD_CODES) == GOB_FIELD_LONG &&
+        (gob_length_parse(at + 1, at + bytes, &len) == NULL ||
+         len < GOB_FIELD_LONG - GOB_FIELD_TEXT)) {
+        return false;
+    }
+    gob_record r = gob_record_read(at, bytes);
+    return (size_t)(r.field.at - at) + r.field.len <= bytes;
 }
 
 bool gob_record_validate(const uint8_t *at, size_t bytes, const char **why)
 {
     GOB_DEMAND(bytes != 0 && (*at & GOB_FIELD_CODES) != GOB_FIELD_FREE, "record: no head");
+    GOB_DEMAND(has_field(at, bytes), "record: field overrun");
     gob_record r = gob_record_read(at, bytes);
-    GOB_DEMAND((size_t)(r.field.at - at) + r.field.len <= bytes, "record: field overrun");
-    GOB_DEMAND(r.field_kind != GOB_VALUE_INT || is_minimal_int(r.field), "record: field");
-    switch (r.value_kind) {
-    case GOB_VALUE_INT:
-        GOB_DEMAND(r.value.len - 1 < INT_BYTES && is_minimal_int(r.value), "record: integer");
-        break;
-    case GOB_VALUE_UUID:
-        GOB_DEMAND(r.value.len == GOB_UUID_BYTES, "record: UUID");
-        break;
-    case GOB_VALUE_FLOAT:
-        GOB_DEMAND(r.value.len == FLOAT_BYTES, "record: double");
-        break;
-    default:
-        break;
-    }
+    GOB_DEMAND(gob_is_encoded(r.field_kind, r.field, false), "record: field");
+    GOB_DEMAND(gob_is_encoded(r.value_kind, r.value, false), "record: value");
     return true;
 }

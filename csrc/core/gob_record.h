@@ -80,6 +80,9 @@ GOB_INLINE const uint8_t *gob_length_read(const uint8_t *at, size_t *length)
     return at;
 }
 
+/* The same of bytes before `end` that are not trusted: NULL for what no gob_length_write wrote. */
+const uint8_t *gob_length_parse(const uint8_t *at, const uint8_t *end, size_t *length);
+
 /* The record of `bytes` bytes at `at`. */
 GOB_INLINE gob_record gob_record_read(const uint8_t *at, size_t bytes)
 {

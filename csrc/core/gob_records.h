@@ -12,7 +12,7 @@
 
 typedef struct gob_records {
     gob_alloc alloc;
-    gob_fields rows; /* by key */
+    gob_fields rows; /* by key; `mapped`: only reads, and clear, are for these records */
     gob_shapes shapes;
     uint64_t stamp; /* changes with each change of a record */
     uint32_t epoch; /* changes when rows move without a change */
@@ -27,7 +27,8 @@ typedef struct gob_cell {
 /* Empty, and without memory. */
 void gob_records_init(gob_records *r, uint64_t seed);
 
-/* Gives all memory back; the records are then none. */
+/* Gives all memory back; the records are then none. Those that were mapped have to be initialised
+ * before they are used again, as their seed is no secret. */
 void gob_records_clear(gob_records *r);
 
 /* An initialised, empty dst becomes a copy of src. O(n). */

@@ -108,20 +108,27 @@ gob_value gob_row_value(const gob_row *row, size_t place)
     return gob_decode(part.kind, part.bytes);
 }
 
+/* Whether a long text's length is there, and no shorter one's. */
+static bool has_length(const uint8_t *at, const uint8_t *end)
+{
+    size_t len;
+    return gob_length_parse(at, end, &len) != NULL && len >= GOB_CELL_LONG - GOB_CELL_TEXT;
+}
+
 /* Whether the values fill the bytes, read from damaged ones with care. */
 bool gob_row_validate(const gob_shapes *s, gob_name bytes, const char **why)
 {
     GOB_DEMAND(bytes.len != 0, "row: no shape");
     size_t number;
     const uint8_t *end = bytes.at + bytes.len;
-    const uint8_t *at = gob_length_read(bytes.at, &number);
-    GOB_DEMAND(number < s->shapes.count && s->shapes.items[number].uses != 0,
+    const uint8_t *at = gob_length_parse(bytes.at, end, &number);
+    GOB_DEMAND(at != NULL && number < s->shapes.count && s->shapes.items[number].uses != 0,
                "row: a shape that is not there");
     gob_row row = gob_row_read(s, bytes);
     GOB_DEMAND(row.shape.count <= (size_t)(end - at), "row: codes overrun");
     at += row.shape.count;
     for (size_t i = 0; i < row.shape.count; i++) {
-        GOB_DEMAND(row.codes[i] != GOB_CELL_LONG || at != end, "row: values overrun");
+        GOB_DEMAND(row.codes[i] != GOB_CELL_LONG || has_length(at, end), "row: values overrun");
         gob_name value = value_at(row.codes[i], at);
         GOB_DEMAND(value.len <= (size_t)(end - value.at), "row: values overrun");
         at = value.at + value.len;

@@ -9,7 +9,7 @@ typedef enum gob_status {
     GOB_RANGE,     /* a finite value does not fit the score's width; nothing changed */
     GOB_TOO_LARGE, /* a size passes what the structure can address */
     GOB_MALFORMED, /* bytes that are no legal input */
-    GOB_STOPPED,   /* the host said so; the object is as it was */
+    GOB_STOPPED,   /* the host, or what bytes go to, said so; the object is as it was */
 } gob_status;
 
 #define GOB_TRY(call)                                                                              \

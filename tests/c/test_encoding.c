@@ -199,14 +199,61 @@ static void test_faults(void)
     const uint8_t no_value[] = {GOB_FIELD_TEXT | GOB_VALUE_INT << GOB_FIELD_BITS};
     const uint8_t no_uuid[] = {GOB_FIELD_TEXT | GOB_VALUE_UUID << GOB_FIELD_BITS, 1};
     const uint8_t no_double[] = {GOB_FIELD_TEXT | GOB_VALUE_FLOAT << GOB_FIELD_BITS, 1};
+    const uint8_t no_length[] = {GOB_FIELD_LONG, 0x80};
+    const uint8_t short_field[] = {GOB_FIELD_LONG, 1, 'a'};
     CHECK_FAULT(gob_record_validate(overrun, 0, &why), why, "record: no head");
     CHECK_FAULT(gob_record_validate(free_record, 2, &why), why, "record: no head");
     CHECK_FAULT(gob_record_validate(overrun, 3, &why), why, "record: field overrun");
+    CHECK_FAULT(gob_record_validate(no_length, 1, &why), why, "record: field overrun");
+    CHECK_FAULT(gob_record_validate(no_length, 2, &why), why, "record: field overrun");
+    CHECK_FAULT(gob_record_validate(short_field, 3, &why), why, "record: field overrun");
     CHECK_FAULT(gob_record_validate(loose_field, 3, &why), why, "record: field");
-    CHECK_FAULT(gob_record_validate(loose_value, 3, &why), why, "record: integer");
-    CHECK_FAULT(gob_record_validate(no_value, 1, &why), why, "record: integer");
-    CHECK_FAULT(gob_record_validate(no_uuid, 2, &why), why, "record: UUID");
-    CHECK_FAULT(gob_record_validate(no_double, 2, &why), why, "record: double");
+    CHECK_FAULT(gob_record_validate(loose_value, 3, &why), why, "record: value");
+    CHECK_FAULT(gob_record_validate(no_value, 1, &why), why, "record: value");
+    CHECK_FAULT(gob_record_validate(no_uuid, 2, &why), why, "record: value");
+    CHECK_FAULT(gob_record_validate(no_double, 2, &why), why, "record: value");
+}
+
+/* Lengths that are not trusted: what was written, and nothing else. */
+static void test_parsed_lengths(void)
+{
+    static const size_t lengths[] = {0, 1, 127, 128, 16383, 16384, 2097152, 268435456, INT32_MAX};
+    static const uint8_t bad[][6] = {
+        {0x80},                            /* cut off */
+        {0x80, 0},                         /* not the shortest */
+        {0xFF, 0xFF, 0x80, 0},             /* nor this one */
+        {0x80, 0x80, 0x80, 0x80, 8},       /* 2 GiB */
+        {0x80, 0x80, 0x80, 0x80, 0x80, 1}, /* and more than any number has */
+        {0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF},
+    };
+    static const size_t bad_bytes[] = {1, 2, 4, 5, 6, 6};
+    size_t length;
+    for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
+        uint8_t bytes[6];
+        const uint8_t *end = gob_length_write(bytes, lengths[i]);
+        CHECK(gob_length_parse(bytes, end, &length) == end && length == lengths[i]);
+        CHECK(gob_length_parse(bytes, end - 1, &length) == NULL);
+    }
+    for (size_t i = 0; i < sizeof bad_bytes / sizeof bad_bytes[0]; i++) {
+        CHECK(gob_length_parse(bad[i], bad[i] + bad_bytes[i], &length) == NULL);
+    }
+}
+
+/* Each byte string of a kind is as it would be written, or is not. */
+static void test_encoded(void)
+{
+    const uint8_t bytes[GOB_UUID_BYTES + 1] = {7};
+    CHECK(gob_is_encoded(GOB_VALUE_TEXT, text_of("07"), true));
+    CHECK(gob_is_encoded(GOB_VALUE_TEXT, text_of("7"), false));
+    CHECK(!gob_is_encoded(GOB_VALUE_TEXT, text_of("7"), true));
+    CHECK(!gob_is_encoded(GOB_VALUE_TEXT, text_of(odd_texts[25]), true));
+    for (size_t len = 0; len <= sizeof bytes; len++) {
+        gob_name name = {bytes, len};
+        CHECK(gob_is_encoded(GOB_VALUE_INT, name, true) == (len == 1));
+        CHECK(gob_is_encoded(GOB_VALUE_UUID, name, true) == (len == GOB_UUID_BYTES));
+        CHECK(gob_is_encoded(GOB_VALUE_FLOAT, name, true) == (len == sizeof(double)));
+        CHECK(!gob_is_encoded(GOB_VALUE_NONE, name, true));
+    }
 }
 
 static void test_lengths(void)
@@ -232,6 +279,8 @@ int main(void)
     test_records();
     test_kinds_differ();
     test_faults();
+    test_parsed_lengths();
+    test_encoded();
     test_lengths();
     return test_report();
 }

@@ -89,7 +89,7 @@ static void test_overflow(gob_patch_kind kind, unsigned capacity, uint64_t *rng)
         CHECK(gob_patch_resize(&patch, &a, kind, capacity) == GOB_OK);
         unsigned like = 0;
         while (gob_patch_home(&patch, kind, like) !=
-               patch.groups + home * gob_patch_bytes(kind, GOB_PATCH_GROUP)) {
+               gob_patch_groups(&patch) + home * gob_patch_bytes(kind, GOB_PATCH_GROUP)) {
             like++;
         }
         unsigned n = 0;
@@ -149,7 +149,7 @@ static void test_churn(gob_patch_kind kind, uint64_t *rng)
         }
     }
     CHECK(gob_patch_resize(&patch, &a, kind, 0) == GOB_OK);
-    CHECK(a.live == 0 && patch.groups == NULL && !gob_patch_has_room(&patch));
+    CHECK(a.live == 0 && patch.groups == 0 && !gob_patch_has_room(&patch));
 }
 
 static void test_capacities(void)

@@ -376,6 +376,16 @@ static void test_faults_are_found(void)
     CHECK_FAULT(gob_records_validate(&r, &why), why, "row: a shape that is not there");
     codes[-1]--;
     CHECK(gob_records_validate(&r, &why));
+    const uint8_t rows[][7] = {
+        {(uint8_t)row.number, GOB_CELL_LONG, GOB_CELL_TEXT, 3, 'a', 'b', 'c'},
+        {(uint8_t)row.number, GOB_CELL_TEXT, GOB_CELL_LONG, 0x80},
+        {0x80, 0x80}};
+    CHECK_FAULT(gob_row_validate(&r.shapes, (gob_name){rows[0], 7}, &why), why,
+                "row: values overrun");
+    CHECK_FAULT(gob_row_validate(&r.shapes, (gob_name){rows[1], 4}, &why), why,
+                "row: values overrun");
+    CHECK_FAULT(gob_row_validate(&r.shapes, (gob_name){rows[2], 2}, &why), why,
+                "row: a shape that is not there");
     end_test();
 }
 

@@ -1,0 +1,249 @@
+/* Hashes that ascend have homes that ascend: the table is filled from its first group to its last,
+ * as is the arena, and neither what is written nor what is read back needs a search. */
+#include "gob_fields_snapshot.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+bool gob_datum_is_sound(gob_datum_kind kind, gob_value_kind stored, gob_name bytes, bool encoding)
+{
+    if (!gob_is_encoded(stored, bytes, encoding)) {
+        return false;
+    }
+    switch (kind) {
+    case GOB_DATUM_INT64:
+        return stored == GOB_VALUE_INT;
+    case GOB_DATUM_FLOAT64:
+        return stored == GOB_VALUE_FLOAT && !isnan(gob_decode_number(stored, bytes).real);
+    default:
+        return stored == GOB_VALUE_TEXT || (encoding && stored != GOB_VALUE_FLOAT);
+    }
+}
+
+/* Records in the order of a file */
+
+typedef struct listed {
+    uint64_t hash;
+    const uint8_t *at; /* in an arena: its length, then itself */
+} listed;
+
+static listed list(const uint8_t *at, const uint8_t *record, size_t bytes)
+{
+    gob_field f;
+    gob_record_field(&f, record, bytes, GOB_SNAPSHOT_SEED);
+    return (listed){f.hash, at};
+}
+
+static gob_record read_listed(const listed *l)
+{
+    size_t bytes;
+    const uint8_t *record = gob_length_read(l->at, &bytes);
+    return gob_record_read(record, bytes);
+}
+
+/* By hash; where these are equal, by field. */
+static int compare(const void *left, const void *right)
+{
+    const listed *l = left;
+    const listed *r = right;
+    if (l->hash != r->hash) {
+        return l->hash < r->hash ? -1 : 1;
+    }
+    gob_record a = read_listed(l);
+    gob_record b = read_listed(r);
+    return a.field_kind != b.field_kind ? (int)a.field_kind - (int)b.field_kind
+                                        : gob_name_compare(a.field, b.field);
+}
+
+/* Tables in the making */
+
+typedef struct layout {
+    gob_table table;
+    size_t group; /* which takes the next record, unless its home comes later */
+    bool wrapped; /* no home comes later any more */
+} layout;
+
+static unsigned offset_bytes(size_t arena_bytes)
+{
+    return arena_bytes <= UINT64_C(1) << GOB_NARROW_BITS ? 4 : 8;
+}
+
+static gob_status begin_layout(layout *l, gob_alloc *a, size_t count, size_t arena_bytes)
+{
+    gob_table like;
+    gob_table_init(&like, offset_bytes(arena_bytes), 0, GOB_SNAPSHOT_SEED);
+    *l = (layout){0};
+    GOB_TRY(gob_table_resized(&like, a, count, true, &l->table));
+    if (count != 0) {
+        memset(gob_table_slot(&l->table, 0), 0, l->table.capacity * l->table.member_bytes);
+    }
+    return GOB_OK;
+}
+
+static void lay(layout *l, uint64_t hash, size_t offset)
+{
+    gob_table *t = &l->table;
+    size_t home = gob_table_home(t, hash);
+    l->group = !l->wrapped && home > l->group ? home : l->group;
+    const uint8_t *ctrl = t->ctrl + l->group * GOB_GROUP;
+    unsigned room;
+    while ((room = gob_group_match(ctrl, GOB_CTRL_EMPTY, (gob_simd)t->simd)) == 0) {
+        l->group = gob_table_next_group(t, l->group);
+        l->wrapped = l->wrapped || l->group == 0;
+        ctrl = t->ctrl + l->group * GOB_GROUP;
+    }
+    size_t slot = l->group * GOB_GROUP + gob_ctz64(room);
+    t->ctrl[slot] = gob_table_tag(hash);
+    gob_table_set_member(t, slot, (int64_t)offset);
+    t->live++;
+}
+
+/* Writing */
+
+typedef struct listing {
+    const gob_rewriting *rewriting; /* or NULL */
+    listed *items;
+    size_t count;
+    size_t arena_bytes;
+} listing;
+
+static size_t written_bytes(const listing *l, const uint8_t *record, size_t bytes)
+{
+    const gob_rewriting *r = l->rewriting;
+    return r == NULL ? bytes : r->bytes(r->context, record, bytes);
+}
+
+static void fill_listing(listing *l, const gob_fields *s)
+{
+    size_t bytes;
+    const uint8_t *record;
+    for (size_t at = 0; (record = gob_fields_next(s, &at, &bytes)) != NULL;) {
+        l->items[l->count++] = list(record - gob_length_bytes(bytes), record, bytes);
+        l->arena_bytes += gob_fields_bytes_for(written_bytes(l, record, bytes));
+    }
+    qsort(l->items, l->count, sizeof *l->items, compare);
+}
+
+static gob_status write_table(const listing *l, gob_alloc *a, gob_writer *w)
+{
+    layout made;
+    size_t offset = 0;
+    GOB_TRY(begin_layout(&made, a, l->count, l->arena_bytes));
+    for (size_t i = 0; i < l->count; i++) {
+        size_t bytes;
+        const uint8_t *record = gob_length_read(l->items[i].at, &bytes);
+        lay(&made, l->items[i].hash, offset);
+        offset += gob_fields_bytes_for(written_bytes(l, record, bytes));
+    }
+    const gob_table *t = &made.table;
+    gob_status status = gob_writer_section(w, GOB_SECTION_TABLE);
+    status = status == GOB_OK ? gob_write(w, t->ctrl, gob_table_bytes(t)) : status;
+    gob_table_free(&made.table, a);
+    return status;
+}
+
+static gob_status write_arena(const listing *l, gob_writer *w)
+{
+    const gob_rewriting *r = l->rewriting;
+    GOB_TRY(gob_writer_section(w, GOB_SECTION_ARENA));
+    for (size_t i = 0; i < l->count; i++) {
+        uint8_t length[8];
+        size_t bytes;
+        const uint8_t *record = gob_length_read(l->items[i].at, &bytes);
+        size_t written = written_bytes(l, record, bytes);
+        record = r == NULL ? record : r->record(r->context, record, bytes);
+        GOB_TRY(gob_write(w, length, (size_t)(gob_length_write(length, written) - length)));
+        GOB_TRY(gob_write(w, record, written));
+    }
+    return GOB_OK;
+}
+
+gob_status gob_fields_save(const gob_fields *s, gob_alloc *a, const gob_rewriting *rewriting,
+                           bool tabled, gob_writer *w)
+{
+    size_t room = gob_fields_count(s) * sizeof(listed);
+    if (room == 0) {
+        return GOB_OK;
+    }
+    listing l = {.rewriting = rewriting, .items = gob_malloc(a, room)};
+    if (l.items == NULL) {
+        return GOB_NOMEM;
+    }
+    fill_listing(&l, s);
+    gob_status status = tabled ? write_table(&l, a, w) : GOB_OK;
+    status = status == GOB_OK ? write_arena(&l, w) : status;
+    gob_free(a, l.items, room);
+    return status;
+}
+
+/* Reading */
+
+gob_status gob_fields_view(gob_fields *view, const gob_reader *r, size_t count, bool tabled,
+                           const char **why)
+{
+    gob_span table = gob_reader_section(r, GOB_SECTION_TABLE);
+    gob_span arena = gob_reader_section(r, GOB_SECTION_ARENA);
+    gob_table *t = &view->table;
+    GOB_EXPECT(count <= arena.size, "count of entries");
+    gob_fields_init(view, GOB_SNAPSHOT_SEED);
+    gob_table_init(t, offset_bytes(arena.size), 0, GOB_SNAPSHOT_SEED);
+    t->capacity = tabled ? gob_table_capacity_for(count, true) : 0;
+    t->live = count;
+    GOB_EXPECT(gob_table_bytes(t) == table.size, "bytes of the table");
+    t->ctrl = (uint8_t *)(uintptr_t)table.at;
+    view->arena.at = (uint8_t *)(uintptr_t)arena.at;
+    view->arena.used = view->arena.capacity = arena.size;
+    return GOB_OK;
+}
+
+static gob_status check_records(const gob_fields *view, layout *l, const gob_reader *r,
+                                const char **why)
+{
+    const uint8_t *end = view->arena.at + view->arena.used;
+    listed last = {0};
+    size_t count = 0;
+    size_t bytes;
+    for (const uint8_t *at = view->arena.at; at != end; count++) {
+        const uint8_t *record = gob_length_parse(at, end, &bytes);
+        GOB_EXPECT(record != NULL && bytes <= (size_t)(end - record), "length of an entry");
+        GOB_EXPECT(gob_record_validate(record, bytes, why), *why);
+        listed now = list(at, record, bytes);
+        GOB_EXPECT(count == 0 || compare(&last, &now) < 0, "order of entries");
+        GOB_EXPECT(count < view->table.live, "count of entries");
+        if (view->table.capacity != 0) {
+            lay(l, now.hash, (size_t)(at - view->arena.at));
+        }
+        if (count % (1 << 16) == 0) {
+            GOB_TRY(gob_reader_poll(r));
+        }
+        last = now;
+        at = record + bytes;
+    }
+    GOB_EXPECT(count == view->table.live, "count of entries");
+    return GOB_OK;
+}
+
+/* The table is compared with the one that the records give. */
+gob_status gob_fields_check(const gob_fields *view, gob_alloc *a, const gob_reader *r,
+                            const char **why)
+{
+    layout l;
+    const gob_table *t = &view->table;
+    GOB_TRY(gob_reader_poll(r));
+    GOB_TRY(begin_layout(&l, a, t->capacity == 0 ? 0 : t->live, view->arena.used));
+    gob_status status = check_records(view, &l, r, why);
+    if (status == GOB_OK && t->capacity != 0 &&
+        memcmp(t->ctrl, l.table.ctrl, gob_table_bytes(t)) != 0) {
+        *why = "a table of other entries";
+        status = GOB_MALFORMED;
+    }
+    gob_table_free(&l.table, a);
+    return status;
+}
+
+void gob_fields_map(gob_fields *s, gob_alloc *a, const gob_fields *view)
+{
+    *s = *view;
+    s->mapped = true;
+    a->live += gob_table_bytes(&s->table) + gob_arena_bytes(&s->arena);
+}
