@@ -29,6 +29,28 @@ size_t gob_block_bytes(const gob_block *b, gob_layout layout)
     return b->form == GOB_PLAIN ? plain_bytes(b->count, layout) : locate(b).bytes;
 }
 
+static bool is_width(unsigned bits)
+{
+    return bits <= 64 && bits == gob_pack_bits(bits);
+}
+
+bool gob_block_is_sound(const gob_block *head, gob_layout layout)
+{
+    bool sound = head->count >= 1 && head->count <= GOB_BLOCK_MAX && head->key_shift < 64;
+    switch (head->form) {
+    case GOB_TIES:
+        return sound && layout.compress && is_width(head->member_bits) && head->key_bits == 0 &&
+               head->key_shift == 0;
+    case GOB_MIXED:
+        return sound && layout.compress && is_width(head->member_bits) && is_width(head->key_bits);
+    case GOB_PLAIN:
+        return sound && !layout.compress && head->member_bits == 0 && head->key_bits == 0 &&
+               head->key_shift == 0;
+    default:
+        return false;
+    }
+}
+
 void gob_block_free(gob_alloc *a, gob_layout layout, gob_block *b)
 {
     gob_free(a, b, gob_block_bytes(b, layout));

@@ -74,6 +74,9 @@ GOB_INLINE void gob_block_prefetch(const gob_block *b)
 
 size_t gob_block_bytes(const gob_block *b, gob_layout layout);
 
+/* Whether a head is one that gob_block_encode writes, but for the values behind it. */
+bool gob_block_is_sound(const gob_block *head, gob_layout layout);
+
 void gob_block_free(gob_alloc *a, gob_layout layout, gob_block *b);
 
 #endif

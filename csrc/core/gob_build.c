@@ -183,7 +183,7 @@ static gob_status ties_take(build *b, gob_entry e, bool whole)
     }
     gob_child *c = &k->blocks[b->block];
     if (whole && b->inside == 0) {
-        GOB_TRY(gob_builder_add_block(&b->builder, c->first, c->node));
+        GOB_TRY(gob_builder_add_block(&b->builder, *c));
         c->node = NULL;
         b->block++;
         return GOB_OK;

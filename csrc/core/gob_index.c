@@ -517,6 +517,9 @@ static bool validate_names(const gob_index *ix, const char **why)
     }
     for (size_t n; (n = gob_members_walk(&ix->members, &at, GOB_WALK_MAX, ids, scores)) != 0;) {
         live += n;
+        for (size_t i = 0; i < n; i++) {
+            GOB_DEMAND(gob_is_score(scores[i]), "index: score");
+        }
     }
     GOB_DEMAND(live == ix->live, "index: live names");
     return true;
@@ -539,6 +542,7 @@ bool gob_index_validate(const gob_index *ix, const char **why)
         int64_t number = gob_page_number(gob_table_member(&ix->table, slot));
         GOB_DEMAND(gob_pages_find(&ix->pages, number) == NULL,
                    "index: a member of a page is in the table");
+        GOB_DEMAND(gob_is_score(gob_table_score(&ix->table, slot)), "index: score");
     }
     GOB_DEMAND(live == ix->live, "index: live count");
     return true;

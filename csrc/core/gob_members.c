@@ -220,9 +220,9 @@ gob_form gob_members_form_for(const gob_members *m, double score)
 
 /* Finding */
 
-static uint64_t hash_name(const gob_members *m, gob_name name)
+static uint64_t hash_name(const gob_table *t, gob_name name)
 {
-    return XXH3_64bits_withSeed(name.at, name.len, m->table.seed);
+    return XXH3_64bits_withSeed(name.at, name.len, t->seed);
 }
 
 static bool same_name(gob_name a, gob_name b)
@@ -264,7 +264,7 @@ int64_t gob_members_find(const gob_members *m, gob_name name)
     if (m->table.capacity == 0) {
         return find_by_walk(m, name);
     }
-    uint64_t hash = hash_name(m, name);
+    uint64_t hash = hash_name(&m->table, name);
     gob_table_prefetch_group(&m->table, hash); /* 350 to 280 ns a look-up at a million names */
     return find_hashed(m, name, hash);
 }
@@ -279,7 +279,7 @@ void gob_members_find_many(const gob_members *m, const gob_names *names, size_t 
     for (size_t i = 0; i < n; i++) {
         name[i] = gob_names_at(names, from + i);
         if (t->capacity != 0) {
-            hash[i] = hash_name(m, name[i]);
+            hash[i] = hash_name(t, name[i]);
             gob_table_prefetch_hash(t, hash[i]);
         }
     }
@@ -318,7 +318,7 @@ static void fill_table(const gob_members *m, gob_table *t)
         size_t n = 0;
         for (; n < GOB_BATCH && at < m->arena.used; at += bytes_at(m, at)) {
             if (!is_free(m, at)) {
-                hash[n] = hash_name(m, name_at(m, at));
+                hash[n] = hash_name(t, name_at(m, at));
                 id[n] = id_of(m, at);
                 gob_table_prefetch_hash(t, hash[n++]);
             }
@@ -377,7 +377,7 @@ gob_status gob_members_add(gob_members *m, gob_alloc *a, gob_name name, int64_t 
     m->records++;
     if (m->table.capacity != 0) {
         /* The hash of what was written: another thread may change the caller's bytes meanwhile. */
-        uint64_t hash = hash_name(m, name_at(m, offset));
+        uint64_t hash = hash_name(&m->table, name_at(m, offset));
         gob_table_insert_hashed(&m->table, hash, *id, 0.0);
     }
     return GOB_OK;
@@ -398,7 +398,8 @@ void gob_members_drop(gob_members *m, gob_alloc *a, int64_t id)
     }
     gob_name name = name_at(m, offset);
     if (m->table.capacity != 0) {
-        gob_table_erase(&m->table, gob_table_seek(&m->table, hash_name(m, name), is_id, &id));
+        gob_table_erase(&m->table,
+                        gob_table_seek(&m->table, hash_name(&m->table, name), is_id, &id));
     }
     m->records--;
     set_none(m, offset, 1);
@@ -535,7 +536,7 @@ int64_t gob_members_carry(gob_members *fresh, const gob_members *m, int64_t id)
     int64_t made = id_of(fresh, offset);
     gob_members_set_score(fresh, made, gob_members_score(m, id));
     if (fresh->table.capacity != 0) {
-        gob_table_insert_hashed(&fresh->table, hash_name(fresh, name), made, 0.0);
+        gob_table_insert_hashed(&fresh->table, hash_name(&fresh->table, name), made, 0.0);
     }
     return made;
 }
@@ -645,4 +646,160 @@ bool gob_members_validate(const gob_members *m, const char **why)
                    "members: a condemned id is free");
     }
     return gob_arena_validate(&m->arena, link_of(m), is_free_name, m, why);
+}
+
+/* Snapshots */
+
+/* The ids in a tight table that depends on the arena alone. */
+static gob_status lay_table(const gob_members *m, gob_alloc *a, gob_table *laid)
+{
+    GOB_TRY(gob_table_resized(&m->table, a, (size_t)m->records, true, laid));
+    laid->seed = GOB_SNAPSHOT_SEED;
+    memset(gob_table_slot(laid, 0), 0, laid->capacity * laid->member_bytes);
+    fill_table(m, laid);
+    return GOB_OK;
+}
+
+/* The arena, but for what free records were once. */
+static gob_status write_arena(const gob_members *m, gob_writer *w)
+{
+    static const uint8_t zeros[64];
+    size_t written = 0;
+    for (size_t at = 0; m->arena.dead != 0 && at < m->arena.used; at += bytes_at(m, at)) {
+        if (!is_free(m, at)) {
+            continue;
+        }
+        gob_name name = name_at(m, at);
+        GOB_TRY(gob_write(w, m->arena.at + written, (size_t)(name.at - m->arena.at) - written));
+        for (size_t left = name.len, n; left != 0; left -= n) {
+            n = left < sizeof zeros ? left : sizeof zeros;
+            GOB_TRY(gob_write(w, zeros, n));
+        }
+        written = at + bytes_at(m, at);
+    }
+    return gob_write(w, m->arena.at + written, m->arena.used - written);
+}
+
+gob_status gob_members_save(const gob_members *m, gob_alloc *a, gob_writer *w)
+{
+    if (m->records > GOB_SMALL_MAX) {
+        gob_table laid;
+        GOB_TRY(gob_writer_section(w, GOB_SECTION_TABLE));
+        GOB_TRY(lay_table(m, a, &laid));
+        gob_status status = gob_write(w, laid.ctrl, gob_table_bytes(&laid));
+        gob_table_free(&laid, a);
+        GOB_TRY(status);
+    }
+    GOB_TRY(gob_writer_section(w, GOB_SECTION_ARENA));
+    return write_arena(m, w);
+}
+
+/* The bytes of the record at an offset, or 0 where it ends beyond the arena. */
+static size_t bounded_bytes(const gob_members *m, size_t offset)
+{
+    size_t room = m->arena.used - offset;
+    const uint8_t *p = m->arena.at + offset + width(m);
+    size_t prefix = record_bytes(m, m->fixed);
+    if (room < prefix || (m->fixed == 0 && *p == LONG && room < record_bytes(m, 0) + 4)) {
+        return 0;
+    }
+    gob_name name = name_at(m, offset);
+    bool canonical = m->fixed != 0 || *p < LONG || (name.len >= LONG && name.len <= LENGTH_MAX);
+    return canonical && record_bytes(m, name.len) <= room ? record_bytes(m, name.len) : 0;
+}
+
+/* Walks over the records of an arena that is not trusted, counts names and notes where records
+ * with one are; free ones are listed again. */
+static gob_status take_stock(gob_members *m, gob_alloc *a, uint64_t *starts, const gob_reader *r,
+                             const char **why)
+{
+    size_t bytes;
+    for (size_t at = 0; at < m->arena.used; at += bytes) {
+        bytes = bounded_bytes(m, at);
+        GOB_EXPECT(bytes != 0, "length of a name");
+        if (is_free(m, at)) {
+            gob_arena_give(&m->arena, a, at, name_at(m, at).len, bytes, link_of(m));
+            continue;
+        }
+        GOB_EXPECT(!gob_is_absent(score_at(m, at)), "a name without a score");
+        size_t start = at / unit(m);
+        starts[start / 64] |= UINT64_C(1) << (start % 64);
+        if (m->records++ % (1 << 16) == 0) {
+            GOB_TRY(gob_reader_poll(r));
+        }
+    }
+    return GOB_OK;
+}
+
+bool gob_members_is_id(const gob_members *m, const uint64_t *starts, int64_t id)
+{
+    uint64_t start = (uint64_t)id - (uint64_t)(int64_t)(gob_members_wide(m) ? 0 : INT32_MIN);
+    return start < m->arena.used / unit(m) + 1 && (starts[start / 64] >> (start % 64) & 1) != 0;
+}
+
+size_t gob_members_starts_bytes(const gob_members *m)
+{
+    return (m->arena.used / unit(m) / 64 + 1) * sizeof(uint64_t);
+}
+
+/* The table of a file: as many slots as `records` need. */
+static gob_status view_table(const gob_members *m, gob_span file, size_t records, gob_table *view,
+                             const char **why)
+{
+    gob_table_init(view, m->table.member_bytes, 0, GOB_SNAPSHOT_SEED);
+    if (records > GOB_SMALL_MAX) {
+        GOB_EXPECT(records <= file.size, "count of names");
+        view->capacity = gob_table_capacity_for(records, true);
+        view->live = records;
+    }
+    GOB_EXPECT(gob_table_bytes(view) == file.size, "bytes of the table of names");
+    view->ctrl = (uint8_t *)(uintptr_t)file.at;
+    return GOB_OK;
+}
+
+gob_status gob_members_map(gob_members *m, const gob_reader *r, size_t records, const char **why)
+{
+    gob_span arena = gob_reader_section(r, GOB_SECTION_ARENA);
+    gob_table view;
+    GOB_TRY(view_table(m, gob_reader_section(r, GOB_SECTION_TABLE), records, &view, why));
+    m->table = view;
+    m->arena = (gob_arena){
+        .at = (uint8_t *)(uintptr_t)arena.at,
+        .used = arena.size,
+        .capacity = arena.size,
+    };
+    m->records = records;
+    return GOB_OK;
+}
+
+gob_status gob_members_load(gob_members *m, gob_alloc *a, const gob_reader *r, uint64_t *starts,
+                            size_t records, const char **why)
+{
+    gob_table view;
+    GOB_TRY(take_stock(m, a, starts, r, why));
+    GOB_EXPECT(records == m->records, "count of names");
+    GOB_EXPECT(gob_members_wide(m) || m->arena.used / unit(m) <= UINT64_C(1) << m->narrow_bits,
+               "width of ids");
+    GOB_TRY(view_table(m, gob_reader_section(r, GOB_SECTION_TABLE), records, &view, why));
+    for (size_t slot = 0; (slot = gob_table_next(&view, slot)) != GOB_NO_SLOT; slot++) {
+        GOB_EXPECT(gob_members_is_id(m, starts, gob_table_member(&view, slot)), "an id of no name");
+    }
+    if (records > GOB_SMALL_MAX) {
+        GOB_TRY(gob_table_resized(&m->table, a, records, true, &m->table));
+        fill_table(m, &m->table);
+    }
+    return GOB_OK;
+}
+
+gob_status gob_members_load_arena(gob_members *m, gob_alloc *a, gob_span file)
+{
+    if (file.size != 0) {
+        m->arena.at = gob_malloc(a, file.size);
+        if (m->arena.at == NULL) {
+            return GOB_NOMEM;
+        }
+        memcpy(m->arena.at, file.at, file.size);
+    }
+    m->arena.used = m->arena.capacity = file.size;
+    return GOB_OK;
 }

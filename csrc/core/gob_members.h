@@ -12,6 +12,7 @@
 #include "gob_config.h"
 #include "gob_names.h"
 #include "gob_score.h"
+#include "gob_snapshot.h"
 #include "gob_status.h"
 #include "gob_table.h"
 
@@ -109,6 +110,21 @@ gob_status gob_members_copy(gob_members *dst, gob_alloc *a, const gob_members *s
 /* The names that have a score, in the order of the arena: fills up to n ids and scores from *at
  * on (0 at first); returns how many. */
 size_t gob_members_walk(const gob_members *m, size_t *at, size_t n, int64_t *ids, double *scores);
+
+/* In a snapshot: the table, for names that are many, and the arena as it lies. */
+gob_status gob_members_save(const gob_members *m, gob_alloc *a, gob_writer *w);
+
+/* An initialised, empty store of the form and the width of ids that a file has gets its arena, and
+ * then, once there are gob_members_starts_bytes of zeros for the starts of records, its names. Only
+ * that they differ is left to gob_members_validate. On failure it can only be freed. */
+gob_status gob_members_load_arena(gob_members *m, gob_alloc *a, gob_span file);
+gob_status gob_members_load(gob_members *m, gob_alloc *a, const gob_reader *r, uint64_t *starts,
+                            size_t records, const char **why);
+size_t gob_members_starts_bytes(const gob_members *m);
+bool gob_members_is_id(const gob_members *m, const uint64_t *starts, int64_t id);
+
+/* Or it reads the file itself, which is mapped, and looks at no name. It must not be freed. */
+gob_status gob_members_map(gob_members *m, const gob_reader *r, size_t records, const char **why);
 
 /* All but the table. */
 size_t gob_members_bytes(const gob_members *m);

@@ -26,6 +26,7 @@ typedef struct gob_order {
     uint64_t count;
     const gob_members *names; /* what ids stand for; NULL where members are integers */
     gob_layout layout;
+    bool borrowed; /* blocks lie in a file that is mapped: they are read only, and not freed */
 } gob_order;
 
 void gob_order_init(gob_order *o, gob_layout layout, const gob_members *names);
@@ -102,7 +103,7 @@ typedef struct gob_builder {
 void gob_builder_init(gob_builder *b, gob_order *o, gob_alloc *a);
 gob_status gob_builder_add(gob_builder *b, gob_entry e);
 /* Takes the block over when it succeeds. */
-gob_status gob_builder_add_block(gob_builder *b, gob_entry base, gob_block *block);
+gob_status gob_builder_add_block(gob_builder *b, gob_child block);
 gob_status gob_builder_finish(gob_builder *b);
 /* Gives back everything of a build that failed. */
 void gob_builder_abandon(gob_builder *b);
@@ -114,5 +115,8 @@ gob_status gob_order_optimize(gob_order *o, gob_alloc *a);
 bool gob_order_validate(const gob_order *o, const char **why);
 
 uint64_t gob_order_blocks(const gob_order *o);
+
+/* The block that begins at a rank < count. */
+gob_child gob_order_block(const gob_order *o, uint64_t rank);
 
 #endif

@@ -50,11 +50,10 @@ static size_t codes_bytes(unsigned width)
 
 size_t gob_page_bytes(const gob_pages *p, const gob_page *page)
 {
-    return offsetof(gob_page, codes) + codes_bytes(page->width) +
-           gob_patch_bytes(p->kind, page->patch.capacity);
+    return gob_page_bytes_for(p, page->width, page->patch.capacity);
 }
 
-static void page_free(const gob_pages *p, gob_alloc *a, gob_page *page)
+void gob_page_free(const gob_pages *p, gob_alloc *a, gob_page *page)
 {
     gob_patch_free(&page->patch, a, p->kind);
     gob_free(a, page, offsetof(gob_page, codes) + codes_bytes(page->width));
@@ -71,7 +70,7 @@ static gob_page *page_new(gob_pages *p, gob_alloc *a, unsigned width, unsigned c
     p->unsettled = p->unsettled || p->hold;
     memset(page->codes, 0xFF, codes_bytes(width));
     if (capacity != 0 && gob_patch_resize(&page->patch, a, p->kind, capacity) != GOB_OK) {
-        page_free(p, a, page);
+        gob_page_free(p, a, page);
         return NULL;
     }
     return page;
@@ -159,9 +158,9 @@ static void page_set(const gob_pages *p, gob_page *page, unsigned position, doub
     }
 }
 
-static gob_page_ref ref_to(int64_t number, gob_page *page)
+static gob_page_ref ref_to(int64_t number, unsigned width, gob_page *page)
 {
-    return (gob_page_ref){(uint64_t)number << GOB_PAGE_BITS | page->width, page};
+    return (gob_page_ref){(uint64_t)number << GOB_PAGE_BITS | width, page};
 }
 
 /* Replaces the page by one of another width, or of the same with another patch. */
@@ -180,8 +179,8 @@ static gob_status recode(gob_pages *p, gob_alloc *a, gob_page_ref *ref, unsigned
             page_set(p, page, position, score);
         }
     }
-    *ref = ref_to(gob_ref_number(ref), page);
-    page_free(p, a, old);
+    *ref = ref_to(gob_ref_number(ref), width, page);
+    gob_page_free(p, a, old);
     return GOB_OK;
 }
 
@@ -285,9 +284,9 @@ static size_t dir_bytes(unsigned bits)
 
 void gob_pages_free(gob_pages *p, gob_alloc *a)
 {
-    for (size_t at = 0; p->count != 0 && at < (size_t)1 << p->bits; at++) {
+    for (size_t at = 0; p->count != 0 && !p->borrowed && at < (size_t)1 << p->bits; at++) {
         if (p->dir[at].page != NULL) {
-            page_free(p, a, p->dir[at].page);
+            gob_page_free(p, a, p->dir[at].page);
         }
     }
     gob_free(a, p->dir, dir_bytes(p->bits));
@@ -332,21 +331,30 @@ gob_page_ref *gob_pages_add(gob_pages *p, gob_alloc *a, int64_t number, const go
     if (page == NULL) {
         return NULL;
     }
+    gob_page_ref *ref = gob_pages_insert(p, a, number, width, page);
+    if (ref == NULL) {
+        gob_page_free(p, a, page);
+    }
+    return ref;
+}
+
+gob_page_ref *gob_pages_insert(gob_pages *p, gob_alloc *a, int64_t number, unsigned width,
+                               gob_page *page)
+{
     if (p->bits == 0 || (p->count + 1) * UINT64_C(3) > UINT64_C(2) << p->bits) {
         if (dir_resize(p, a, p->bits == 0 ? 2 : p->bits + 1U) != GOB_OK) {
-            page_free(p, a, page);
             return NULL;
         }
     }
     gob_page_ref *ref = dir_place(p, number);
-    *ref = ref_to(number, page);
+    *ref = ref_to(number, width, page);
     p->count++;
     return ref;
 }
 
 void gob_pages_drop(gob_pages *p, gob_alloc *a, gob_page_ref *ref)
 {
-    page_free(p, a, ref->page);
+    gob_page_free(p, a, ref->page);
     ref->page = NULL;
     p->count--;
     /* Later places of the run move back over the hole. */
@@ -369,7 +377,7 @@ void gob_pages_drop(gob_pages *p, gob_alloc *a, gob_page_ref *ref)
     }
 }
 
-static gob_page *page_copy(const gob_pages *p, gob_alloc *a, const gob_page *page)
+gob_page *gob_page_copy(const gob_pages *p, gob_alloc *a, const gob_page *page)
 {
     size_t bytes = offsetof(gob_page, codes) + codes_bytes(page->width);
     gob_page *copy = gob_malloc(a, bytes);
@@ -380,10 +388,10 @@ static gob_page *page_copy(const gob_pages *p, gob_alloc *a, const gob_page *pag
     copy->patch = (gob_patch){0};
     if (page->patch.capacity != 0) {
         if (gob_patch_resize(&copy->patch, a, p->kind, page->patch.capacity) != GOB_OK) {
-            page_free(p, a, copy);
+            gob_page_free(p, a, copy);
             return NULL;
         }
-        memcpy(copy->patch.groups, page->patch.groups,
+        memcpy(gob_patch_groups(&copy->patch), gob_patch_groups(&page->patch),
                gob_patch_bytes(p->kind, page->patch.capacity));
         copy->patch.count = page->patch.count;
     }
@@ -398,12 +406,12 @@ gob_status gob_pages_copy(gob_pages *dst, gob_alloc *a, const gob_pages *src)
     GOB_TRY(dir_resize(dst, a, src->bits));
     for (size_t at = 0; at < (size_t)1 << src->bits; at++) {
         if (src->dir[at].page != NULL) {
-            gob_page *copy = page_copy(src, a, src->dir[at].page);
+            gob_page *copy = gob_page_copy(src, a, src->dir[at].page);
             if (copy == NULL) {
                 return GOB_NOMEM;
             }
             int64_t number = gob_ref_number(&src->dir[at]);
-            *dir_place(dst, number) = ref_to(number, copy);
+            *dir_place(dst, number) = ref_to(number, copy->width, copy);
             dst->count++;
         }
     }
@@ -423,36 +431,54 @@ size_t gob_pages_bytes(const gob_pages *p)
 
 /* Validation */
 
-static bool validate_page(const gob_pages *p, const gob_page *page, const char **why)
+/* How many codes of a narrow page lie from `first` on. */
+static unsigned codes_from(const gob_page *page, unsigned first)
 {
-    GOB_DEMAND(page->width == 1 || page->width == 2 || page->width == p->kind.score_bytes,
-               "pages: code width");
-    unsigned live = 0;
-    unsigned exceptions = 0;
-    unsigned places = 0;
+    unsigned count = 0;
+    for (unsigned position = 0; position < GOB_PAGE_IDS; position++) {
+        count += load_code(page, position) >= first;
+    }
+    return count;
+}
+
+static bool validate_narrow(const gob_pages *p, const gob_page *page, const char **why)
+{
+    unsigned max = code_max(page->width);
+    unsigned absent = codes_from(page, max + 2);
+    GOB_DEMAND(gob_patch_validate(&page->patch, p->kind, GOB_PAGE_IDS), "pages: patch");
+    GOB_DEMAND(GOB_PAGE_IDS - absent == page->live, "pages: live count");
+    GOB_DEMAND(codes_from(page, max + 1) - absent == page->patch.count, "pages: exception count");
     for (unsigned place = 0; place < page->patch.capacity; place++) {
         int position = gob_patch_position(&page->patch, p->kind, place);
-        places += position >= 0;
-        GOB_DEMAND(position < 0 ||
-                       (is_narrow(page) && position < GOB_PAGE_IDS &&
-                        load_code(page, (unsigned)position) == code_max(page->width) + 1),
-                   "pages: exception that no code refers to");
-    }
-    GOB_DEMAND(places == page->patch.count, "pages: exceptions in the patch");
-    for (unsigned position = 0; position < GOB_PAGE_IDS; position++) {
-        bool patched = is_narrow(page) && load_code(page, position) == code_max(page->width) + 1;
-        if (patched) {
-            double score = gob_page_get(p, page, position);
-            GOB_DEMAND(code_of(score, code_max(page->width)) > code_max(page->width),
-                       "pages: exception that a code holds");
+        if (position >= 0) {
+            GOB_DEMAND(load_code(page, (unsigned)position) == max + 1,
+                       "pages: exception that no code refers to");
+            double score = gob_page_get(p, page, (unsigned)position);
+            GOB_DEMAND(gob_is_score(score), "pages: score");
+            GOB_DEMAND(code_of(score, max) > max, "pages: exception that a code holds");
         }
-        exceptions += patched;
-        live += !gob_is_absent(gob_page_get(p, page, position));
+    }
+    return true;
+}
+
+static bool validate_full(const gob_pages *p, const gob_page *page, const char **why)
+{
+    unsigned live = 0;
+    GOB_DEMAND(page->width == p->kind.score_bytes, "pages: code width");
+    GOB_DEMAND(page->patch.capacity == 0 && page->patch.count == 0, "pages: needless patch");
+    for (unsigned position = 0; position < GOB_PAGE_IDS; position++) {
+        double score = gob_page_get(p, page, position);
+        GOB_DEMAND(gob_is_absent(score) || gob_is_score(score), "pages: score");
+        live += !gob_is_absent(score);
     }
     GOB_DEMAND(live == page->live, "pages: live count");
-    GOB_DEMAND(exceptions == page->patch.count, "pages: exception count");
-    GOB_DEMAND(!page->young || p->hold, "pages: young page outside a bulk call");
     return true;
+}
+
+static bool validate_page(const gob_pages *p, const gob_page *page, const char **why)
+{
+    GOB_DEMAND(!page->young || p->hold, "pages: young page outside a bulk call");
+    return is_narrow(page) ? validate_narrow(p, page, why) : validate_full(p, page, why);
 }
 
 bool gob_pages_validate(const gob_pages *p, const char **why)

@@ -43,6 +43,7 @@ typedef struct gob_pages {
     bool hold : 1;      /* inside a bulk call: exceptions keep their room, so that undoing never
                            allocates */
     bool unsettled : 1; /* since hold began, pages were born or lost members */
+    bool borrowed : 1;  /* pages lie in a file that is mapped: they are read only, and not freed */
 } gob_pages;
 
 void gob_pages_init(gob_pages *p, unsigned score_bytes, uint64_t seed);
@@ -117,6 +118,14 @@ unsigned gob_pages_best(const gob_pages *p, const gob_page_census *c, size_t *by
 /* A new, empty page with room for the members of a census. NULL when memory runs out. */
 gob_page_ref *gob_pages_add(gob_pages *p, gob_alloc *a, int64_t number, const gob_page_census *c);
 
+/* Takes a page of that width over; NULL when memory runs out. */
+gob_page_ref *gob_pages_insert(gob_pages *p, gob_alloc *a, int64_t number, unsigned width,
+                               gob_page *page);
+
+/* A page of its own like this one; NULL when memory runs out. */
+gob_page *gob_page_copy(const gob_pages *p, gob_alloc *a, const gob_page *page);
+void gob_page_free(const gob_pages *p, gob_alloc *a, gob_page *page);
+
 /* Frees a page and takes it from the directory. Other places may move. */
 void gob_pages_drop(gob_pages *p, gob_alloc *a, gob_page_ref *ref);
 
@@ -141,6 +150,13 @@ void gob_page_settle(gob_pages *p, gob_alloc *a, gob_page *page);
 
 /* Recodes a page at its cheapest width, without slack. */
 gob_status gob_page_optimize(gob_pages *p, gob_alloc *a, gob_page_ref *ref);
+
+/* Bytes of a page and its patch, of the width and that capacity; and of this one. */
+GOB_INLINE size_t gob_page_bytes_for(const gob_pages *p, unsigned width, unsigned capacity)
+{
+    return offsetof(gob_page, codes) + (size_t)GOB_PAGE_IDS * width +
+           gob_patch_bytes(p->kind, capacity);
+}
 
 size_t gob_page_bytes(const gob_pages *p, const gob_page *page);
 size_t gob_pages_bytes(const gob_pages *p);

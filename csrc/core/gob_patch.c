@@ -16,12 +16,12 @@ static unsigned next_group(const gob_patch *patch, unsigned group)
 
 static uint8_t *group_at(const gob_patch *patch, gob_patch_kind kind, unsigned group)
 {
-    return patch->groups + (size_t)group * GOB_PATCH_GROUP * (2U + kind.score_bytes);
+    return gob_patch_groups(patch) + (size_t)group * GOB_PATCH_GROUP * (2U + kind.score_bytes);
 }
 
 static unsigned home_of(const gob_patch *patch, gob_patch_kind kind, unsigned position)
 {
-    size_t offset = (size_t)(gob_patch_home(patch, kind, position) - patch->groups);
+    size_t offset = (size_t)(gob_patch_home(patch, kind, position) - gob_patch_groups(patch));
     return (unsigned)(offset / (GOB_PATCH_GROUP * (2U + kind.score_bytes)));
 }
 
@@ -91,7 +91,7 @@ void gob_patch_remove(gob_patch *patch, gob_patch_kind kind, unsigned position)
 {
     const uint8_t *score = gob_patch_find(patch, kind, position);
     size_t size = GOB_PATCH_GROUP * (2U + kind.score_bytes);
-    size_t offset = (size_t)(score - patch->groups);
+    size_t offset = (size_t)(score - gob_patch_groups(patch));
     unsigned hole = (unsigned)(offset / size);
     unsigned at = (unsigned)((offset % size - 2 * GOB_PATCH_GROUP) / kind.score_bytes);
     unsigned width = kind.score_bytes;
@@ -114,16 +114,23 @@ void gob_patch_remove(gob_patch *patch, gob_patch_kind kind, unsigned position)
     patch->count--;
 }
 
+static void point_to(gob_patch *patch, const uint8_t *groups)
+{
+    patch->groups = groups == NULL ? 0 : (int64_t)((uintptr_t)groups - (uintptr_t)patch);
+}
+
 gob_status gob_patch_resize(gob_patch *patch, gob_alloc *a, gob_patch_kind kind, unsigned capacity)
 {
     GOB_ASSERT(capacity >= patch->count);
     gob_patch moved = {.capacity = (uint16_t)capacity};
+    uint8_t *groups = NULL;
     if (capacity != 0) {
-        moved.groups = gob_malloc(a, gob_patch_bytes(kind, capacity));
-        if (moved.groups == NULL) {
+        groups = gob_malloc(a, gob_patch_bytes(kind, capacity));
+        if (groups == NULL) {
             return GOB_NOMEM;
         }
-        memset(moved.groups, 0xFF, gob_patch_bytes(kind, capacity));
+        memset(groups, 0xFF, gob_patch_bytes(kind, capacity));
+        point_to(&moved, groups);
     }
     for (unsigned place = 0; place < patch->capacity; place++) {
         int position = gob_patch_position(patch, kind, place);
@@ -137,11 +144,64 @@ gob_status gob_patch_resize(gob_patch *patch, gob_alloc *a, gob_patch_kind kind,
     }
     gob_patch_free(patch, a, kind);
     *patch = moved;
+    point_to(patch, groups);
     return GOB_OK;
 }
 
 void gob_patch_free(gob_patch *patch, gob_alloc *a, gob_patch_kind kind)
 {
-    gob_free(a, patch->groups, gob_patch_bytes(kind, patch->capacity));
+    if (patch->capacity != 0) {
+        gob_free(a, gob_patch_groups(patch), gob_patch_bytes(kind, patch->capacity));
+    }
     *patch = (gob_patch){0};
+}
+
+void gob_patch_lay(const gob_patch *patch, gob_patch_kind kind, uint8_t *groups)
+{
+    if (patch->capacity == 0) {
+        return;
+    }
+    uint64_t present[(FREE + 1) / 64] = {0};
+    gob_patch laid = {.capacity = patch->capacity};
+    point_to(&laid, groups);
+    memset(groups, 0xFF, gob_patch_bytes(kind, patch->capacity));
+    for (unsigned place = 0; place < patch->capacity; place++) {
+        int position = gob_patch_position(patch, kind, place);
+        if (position >= 0) {
+            present[position / 64] |= UINT64_C(1) << (position % 64);
+        }
+    }
+    for (unsigned word = 0; word < (FREE + 1) / 64; word++) {
+        for (uint64_t left = present[word]; left != 0; left &= left - 1) {
+            unsigned position = word * 64 + gob_ctz64(left);
+            const uint8_t *score = gob_patch_find(patch, kind, position);
+            gob_patch_insert(&laid, kind, position, gob_score_load(score, kind.score_bytes));
+        }
+    }
+}
+
+bool gob_patch_validate(const gob_patch *patch, gob_patch_kind kind, unsigned end)
+{
+    uint64_t present[(FREE + 1) / 64] = {0};
+    unsigned count = 0;
+    for (unsigned place = 0; place < patch->capacity; place++) {
+        int position = gob_patch_position(patch, kind, place);
+        if (position < 0) {
+            continue;
+        }
+        uint64_t bit = UINT64_C(1) << (position % 64);
+        if ((unsigned)position >= end || (present[position / 64] & bit) != 0) {
+            return false;
+        }
+        present[position / 64] |= bit;
+        count++;
+        unsigned group = home_of(patch, kind, (unsigned)position);
+        for (; group != place / GOB_PATCH_GROUP; group = next_group(patch, group)) {
+            const uint8_t *at = group_at(patch, kind, group);
+            if (gob_group_match8(at, FREE, (gob_simd)kind.simd) != 0) {
+                return false;
+            }
+        }
+    }
+    return count == patch->count;
 }

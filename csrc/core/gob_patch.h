@@ -2,7 +2,8 @@
  *
  * Open addressing in groups of eight: eight positions, compared at once, then their eight scores. A
  * position lies in its home group or in a later one that the groups between, all full, send it to.
- */
+ * Where the groups are is kept relative to the patch itself, so that pages are the same in memory
+ * and in a file that is mapped. */
 #ifndef GOB_PATCH_H
 #define GOB_PATCH_H
 
@@ -15,10 +16,16 @@
 enum { GOB_PATCH_GROUP = 8 };
 
 typedef struct gob_patch {
-    uint8_t *groups;
+    int64_t groups; /* bytes from here to the groups; 0 without any */
     uint16_t count;
     uint16_t capacity; /* a multiple of GOB_PATCH_GROUP */
+    uint32_t unused;
 } gob_patch;
+
+GOB_INLINE uint8_t *gob_patch_groups(const gob_patch *patch)
+{
+    return (uint8_t *)((uintptr_t)patch + (uintptr_t)patch->groups);
+}
 
 /* What all patches of a set have in common. */
 typedef struct gob_patch_kind {
@@ -43,6 +50,13 @@ void gob_patch_free(gob_patch *patch, gob_alloc *a, gob_patch_kind kind);
 void gob_patch_insert(gob_patch *patch, gob_patch_kind kind, unsigned position, double score);
 void gob_patch_remove(gob_patch *patch, gob_patch_kind kind, unsigned position);
 
+/* The same positions and scores in `groups`, which has room for the patch's capacity: bytes that
+ * depend on nothing else. */
+void gob_patch_lay(const gob_patch *patch, gob_patch_kind kind, uint8_t *groups);
+
+/* Whether every position is found, and there are `count` of them below `end`. */
+bool gob_patch_validate(const gob_patch *patch, gob_patch_kind kind, unsigned end);
+
 /* The position in a place, or -1 where it is free. */
 int gob_patch_position(const gob_patch *patch, gob_patch_kind kind, unsigned place);
 
@@ -51,21 +65,21 @@ GOB_INLINE uint8_t *gob_patch_home(const gob_patch *patch, gob_patch_kind kind, 
 {
     unsigned groups = patch->capacity / GOB_PATCH_GROUP;
     unsigned home = (((position * 40503U) & 0xFFFF) * groups) >> 16;
-    return patch->groups + (size_t)home * GOB_PATCH_GROUP * (2U + kind.score_bytes);
+    return gob_patch_groups(patch) + (size_t)home * GOB_PATCH_GROUP * (2U + kind.score_bytes);
 }
 
 /* The score of a position that is present. */
 GOB_INLINE uint8_t *gob_patch_find(const gob_patch *patch, gob_patch_kind kind, unsigned position)
 {
     size_t size = (size_t)GOB_PATCH_GROUP * (2U + kind.score_bytes);
-    const uint8_t *end = patch->groups + patch->capacity / GOB_PATCH_GROUP * size;
+    const uint8_t *end = gob_patch_groups(patch) + patch->capacity / GOB_PATCH_GROUP * size;
     uint8_t *group = gob_patch_home(patch, kind, position);
     for (;;) {
         unsigned match = gob_group_match8(group, (uint16_t)position, (gob_simd)kind.simd);
         if (GOB_LIKELY(match != 0)) {
             return group + 2 * GOB_PATCH_GROUP + gob_ctz64(match) * (size_t)kind.score_bytes;
         }
-        group = group + size == end ? patch->groups : group + size;
+        group = group + size == end ? gob_patch_groups(patch) : group + size;
     }
 }
 

@@ -16,6 +16,12 @@ GOB_INLINE bool gob_is_absent(double score)
     return score != score;
 }
 
+/* Neither NaN nor -0.0. */
+GOB_INLINE bool gob_is_score(double score)
+{
+    return score == score && (score != 0.0 || !signbit(score));
+}
+
 GOB_INLINE uint64_t gob_double_bits(double v)
 {
     uint64_t bits;

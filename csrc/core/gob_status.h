@@ -9,6 +9,7 @@ typedef enum gob_status {
     GOB_RANGE,     /* a finite value does not fit the score's width; nothing changed */
     GOB_TOO_LARGE, /* a size passes what the structure can address */
     GOB_MALFORMED, /* bytes that are no legal input */
+    GOB_STOPPED,   /* what the caller gave to be called back said so */
 } gob_status;
 
 #define GOB_TRY(call)                                                                              \

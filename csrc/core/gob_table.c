@@ -103,14 +103,9 @@ void gob_table_insert_hashed(gob_table *t, uint64_t hash, int64_t member, double
     t->dead -= t->ctrl[slot] == GOB_CTRL_DELETED;
     t->live++;
     t->ctrl[slot] = gob_table_tag(hash);
-    uint8_t *p = gob_table_slot(t, slot);
-    if (t->member_bytes == 4) {
-        gob_store32(p, (uint32_t)(uint64_t)member);
-    } else {
-        gob_store64(p, (uint64_t)member);
-    }
+    gob_table_set_member(t, slot, member);
     if (t->score_bytes != 0) {
-        gob_score_store(p + t->member_bytes, t->score_bytes, score);
+        gob_table_set_score(t, slot, score);
     }
 }
 
@@ -169,6 +164,129 @@ gob_status gob_table_rehash(gob_table *t, gob_alloc *a, size_t count, bool tight
     }
     gob_table_free(t, a);
     *t = grown;
+    return GOB_OK;
+}
+
+/* Members in flight: their places in another table are loaded a batch at a time. */
+typedef struct flight {
+    size_t from; /* the next slot of the source */
+    size_t count;
+    int64_t member[GOB_BATCH];
+    double score[GOB_BATCH];
+} flight;
+
+static bool next_flight(const gob_table *from, const gob_table *to, flight *f)
+{
+    for (f->count = 0; f->count < GOB_BATCH; f->from++) {
+        f->from = gob_table_next(from, f->from);
+        if (f->from == GOB_NO_SLOT) {
+            f->from = from->capacity;
+            break;
+        }
+        f->member[f->count] = gob_table_member(from, f->from);
+        f->score[f->count] = gob_table_score(from, f->from);
+        gob_table_prefetch(to, f->member[f->count++]);
+    }
+    for (size_t i = 0; i < f->count; i++) {
+        gob_table_prefetch_room(to, gob_hash_int(f->member[i], to->seed));
+    }
+    return f->count != 0;
+}
+
+void gob_table_insert_all(gob_table *t, const gob_table *other)
+{
+    for (flight f = {0}; next_flight(other, t, &f);) {
+        for (size_t i = 0; i < f.count; i++) {
+            gob_table_insert(t, f.member[i], f.score[i]);
+        }
+    }
+}
+
+static size_t slot_bytes(const gob_table *t)
+{
+    return (size_t)t->member_bytes + t->score_bytes;
+}
+
+static void swap_slots(gob_table *t, size_t a, size_t b)
+{
+    uint8_t kept[16];
+    uint8_t ctrl = t->ctrl[a];
+    memcpy(kept, gob_table_slot(t, a), slot_bytes(t));
+    memcpy(gob_table_slot(t, a), gob_table_slot(t, b), slot_bytes(t));
+    memcpy(gob_table_slot(t, b), kept, slot_bytes(t));
+    t->ctrl[a] = t->ctrl[b];
+    t->ctrl[b] = ctrl;
+}
+
+/* The slot of the largest member of a full group. */
+static size_t largest(const gob_table *t, size_t group)
+{
+    size_t most = group * GOB_GROUP;
+    for (size_t slot = most + 1; slot < (group + 1) * GOB_GROUP; slot++) {
+        most = gob_table_member(t, slot) > gob_table_member(t, most) ? slot : most;
+    }
+    return most;
+}
+
+/* A full group keeps its smallest members and sends the others on, so that each ends in the same
+ * group whatever the order in which they come (as in the deferred acceptance of Gale and Shapley).
+ */
+static void insert_ordered(gob_table *t, int64_t member, double score)
+{
+    uint64_t hash = gob_hash_int(member, t->seed);
+    size_t group = gob_table_home(t, hash);
+    while (gob_group_match(t->ctrl + group * GOB_GROUP, GOB_CTRL_EMPTY, (gob_simd)t->simd) == 0) {
+        size_t most = largest(t, group);
+        int64_t other = gob_table_member(t, most);
+        if (member < other) {
+            double moved = gob_table_score(t, most);
+            t->ctrl[most] = gob_table_tag(hash);
+            gob_table_set_member(t, most, member);
+            gob_table_set_score(t, most, score);
+            member = other;
+            score = moved;
+            hash = gob_hash_int(member, t->seed);
+        }
+        group = gob_table_next_group(t, group);
+    }
+    size_t slot = group * GOB_GROUP + gob_ctz64(gob_group_match(t->ctrl + group * GOB_GROUP,
+                                                                GOB_CTRL_EMPTY, (gob_simd)t->simd));
+    t->ctrl[slot] = gob_table_tag(hash);
+    gob_table_set_member(t, slot, member);
+    gob_table_set_score(t, slot, score);
+    t->live++;
+}
+
+/* Full slots first, in ascending order of their members. */
+static void sort_group(gob_table *t, size_t group)
+{
+    size_t first = group * GOB_GROUP;
+    size_t end = first + GOB_GROUP < t->capacity ? first + GOB_GROUP : t->capacity;
+    for (size_t i = first; i < end && t->ctrl[i] < GOB_CTRL_EMPTY; i++) {
+        for (size_t at = i; at > first && gob_table_member(t, at) < gob_table_member(t, at - 1);
+             at--) {
+            swap_slots(t, at, at - 1);
+        }
+    }
+}
+
+gob_status gob_table_relaid(const gob_table *t, gob_alloc *a, uint64_t seed, gob_table *relaid)
+{
+    gob_table fresh;
+    GOB_TRY(gob_table_resized(t, a, t->live, true, &fresh));
+    fresh.seed = seed;
+    if (fresh.capacity != 0) {
+        memset(gob_table_slot(&fresh, 0), 0, fresh.capacity * slot_bytes(&fresh));
+    }
+    for (flight f = {0}; next_flight(t, &fresh, &f);) {
+        for (size_t i = 0; i < f.count; i++) {
+            insert_ordered(&fresh, f.member[i], f.score[i]);
+        }
+    }
+    for (size_t group = 0; group < gob_table_groups(&fresh); group++) {
+        sort_group(&fresh, group);
+    }
+    *relaid = fresh;
     return GOB_OK;
 }
 

@@ -77,6 +77,12 @@ gob_status gob_table_resized(const gob_table *t, gob_alloc *a, size_t count, boo
 /* Rebuilds the table for `count` >= live members with room to grow; `tight` leaves none. */
 gob_status gob_table_rehash(gob_table *t, gob_alloc *a, size_t count, bool tight);
 
+/* The same members and scores in a tight table of that seed, whose bytes depend on nothing else. */
+gob_status gob_table_relaid(const gob_table *t, gob_alloc *a, uint64_t seed, gob_table *relaid);
+
+/* Every member of an other table, into one that has room and none of them. */
+void gob_table_insert_all(gob_table *t, const gob_table *other);
+
 /* The capacity that gob_table_rehash would choose. */
 size_t gob_table_capacity_for(size_t count, bool tight);
 
@@ -102,6 +108,16 @@ GOB_INLINE int64_t gob_table_member(const gob_table *t, size_t slot)
 {
     const uint8_t *p = gob_table_slot(t, slot);
     return t->member_bytes == 4 ? (int32_t)gob_load32(p) : (int64_t)gob_load64(p);
+}
+
+GOB_INLINE void gob_table_set_member(gob_table *t, size_t slot, int64_t member)
+{
+    uint8_t *p = gob_table_slot(t, slot);
+    if (t->member_bytes == 4) {
+        gob_store32(p, (uint32_t)(uint64_t)member);
+    } else {
+        gob_store64(p, (uint64_t)member);
+    }
 }
 
 GOB_INLINE double gob_table_score(const gob_table *t, size_t slot)

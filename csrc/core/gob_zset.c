@@ -273,6 +273,21 @@ static gob_status compact(gob_zset *z)
     return GOB_OK;
 }
 
+/* The same, with an order for the time being where there is none: where names lie then depends on
+ * the content alone. */
+static gob_status compact_by_rank(gob_zset *z)
+{
+    bool unordered = z->order == NULL;
+    if (unordered) {
+        GOB_TRY(build_order(z));
+    }
+    gob_status status = compact(z);
+    if (unordered) {
+        drop_order(z);
+    }
+    return status;
+}
+
 /* Gives up what a set that has become small does not need, and memory of names that are gone. */
 static void shrink(gob_zset *z)
 {
@@ -444,11 +459,27 @@ double gob_zset_remove(gob_zset *z, int64_t id)
 
 /* Whole sets */
 
+/* What lies in a mapped file is not freed. */
+static void let_go(gob_zset *z)
+{
+    gob_index *ix = &z->index;
+    ix->table.ctrl = NULL;
+    ix->table.capacity = ix->table.live = 0;
+    if (ix->named) {
+        ix->members.arena = (gob_arena){0};
+    }
+    z->alloc.live -= z->mapped;
+    z->mapped = 0;
+}
+
 void gob_zset_clear(gob_zset *z)
 {
     z->stamp += z->index.live != 0;
     z->scans = 0;
     drop_order(z);
+    if (z->mapped != 0) {
+        let_go(z);
+    }
     gob_index_free(&z->index, &z->alloc);
 }
 
@@ -483,7 +514,7 @@ gob_status gob_zset_optimize(gob_zset *z)
     }
     if (z->index.named) {
         settle_names(z);
-        GOB_TRY(compact(z));
+        GOB_TRY(compact_by_rank(z));
         check(z);
         return GOB_OK;
     }

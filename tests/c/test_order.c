@@ -366,7 +366,7 @@ static void test_ready_blocks(gob_layout layout)
         }
         gob_block *block = gob_block_encode(&a, layout, keys, members, n);
         CHECK(block != NULL);
-        CHECK(gob_builder_add_block(&b, entries[i], block) == GOB_OK);
+        CHECK(gob_builder_add_block(&b, (gob_child){entries[i], n, block}) == GOB_OK);
         i += n;
     }
     CHECK(gob_builder_finish(&b) == GOB_OK);

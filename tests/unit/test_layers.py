@@ -15,7 +15,7 @@ CSRC = Path(__file__).parents[2] / "csrc"
 LAYERS = [
     {"compiler", "status", "config", "alloc", "check"},
     {"cpu", "score", "hash", "pack", "text", "names", "encoding", "record"},
-    {"group", "kernels", "sum", "journal", "arena"},
+    {"group", "kernels", "sum", "journal", "arena", "snapshot"},
     {"block", "patch", "blob"},
     {"pages", "table"},
     {"members", "fields", "intern", "shapes", "row"},

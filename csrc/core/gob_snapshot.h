@@ -1,0 +1,112 @@
+/* Snapshots: what docs/format.md describes, as sections of bytes with checksums.
+ *
+ * A file is [head][section]...[list of sections][tail], little-endian. Sections begin at multiples
+ * of eight bytes, filled up with zeros, which their checksums (XXH3, 64 bits) cover. The tail has
+ * the checksum of head, list and tail, so that every bit is covered by one checksum.
+ *
+ * A writer gives its bytes to a sink as they come; a reader looks at bytes that are all there, and
+ * trusts none. */
+#ifndef GOB_SNAPSHOT_H
+#define GOB_SNAPSHOT_H
+
+#include "gob_hash.h"
+#include "gob_status.h"
+
+typedef enum gob_snapshot_kind {
+    GOB_SNAPSHOT_SORTED_SET = 1,
+    GOB_SNAPSHOT_HASH = 2,
+    GOB_SNAPSHOT_HASH_TABLE = 3,
+} gob_snapshot_kind;
+
+/* What sections hold; numbers are never used again for something else. */
+typedef enum gob_section {
+    GOB_SECTION_OPTIONS = 1,
+    GOB_SECTION_TABLE = 2,
+    GOB_SECTION_ARENA = 3,
+    GOB_SECTION_PAGE_HEADS = 4,
+    GOB_SECTION_PAGES = 5,
+    GOB_SECTION_BLOCK_HEADS = 6,
+    GOB_SECTION_BLOCKS = 7,
+} gob_section;
+
+enum { GOB_SECTIONS_MAX = 8 };
+
+/* Tables in files are laid out for this seed, so that the same content gives the same bytes. It is
+ * no secret, so those who copy a table give it a seed of their own. */
+#define GOB_SNAPSHOT_SEED UINT64_C(0x9E6F0B1D5A4C3E27)
+
+/* Bytes in memory, in a file. */
+typedef struct gob_span {
+    const uint8_t *at;
+    size_t size;
+} gob_span;
+
+/* Where written bytes go; false stops the writing. */
+typedef bool gob_sink(void *to, const void *bytes, size_t n);
+
+/* A section as the list has it, and in the same bytes. */
+typedef struct gob_section_entry {
+    uint32_t section;
+    uint32_t unused;
+    uint64_t offset;
+    uint64_t size;
+    uint64_t checksum;
+} gob_section_entry;
+
+typedef struct gob_writer {
+    gob_sink *sink;
+    void *to;
+    uint64_t at; /* bytes written */
+    gob_section_entry list[GOB_SECTIONS_MAX];
+    uint32_t sections;
+    uint32_t kind;
+    XXH3_state_t hash; /* of the section that is being written */
+} gob_writer;
+
+/* Each returns GOB_STOPPED where the sink did. */
+gob_status gob_writer_begin(gob_writer *w, gob_snapshot_kind kind, gob_sink *sink, void *to);
+gob_status gob_writer_section(gob_writer *w, gob_section section);
+gob_status gob_write(gob_writer *w, const void *bytes, size_t n);
+gob_status gob_writer_end(gob_writer *w);
+
+/* False stops the reading. */
+typedef bool gob_poll(void *to);
+
+typedef struct gob_reader {
+    gob_span file;
+    gob_poll *poll; /* or NULL */
+    void *to;
+    gob_section_entry list[GOB_SECTIONS_MAX];
+    uint32_t sections;
+    gob_snapshot_kind kind;
+} gob_reader;
+
+/* Looks at everything but the sections' own bytes. GOB_MALFORMED with *why. It polls nobody. */
+gob_status gob_reader_open(gob_reader *r, gob_span file, const char **why);
+
+/* The bytes of a section, which may be absent: then none. */
+gob_span gob_reader_section(const gob_reader *r, gob_section section);
+
+/* Whether a section's bytes are those that were written; and those of all. */
+bool gob_reader_is_sound(const gob_reader *r, gob_section section);
+bool gob_reader_all_sound(const gob_reader *r);
+
+/* Between parts of a file: GOB_STOPPED where the one who waits does not any more. */
+GOB_INLINE gob_status gob_reader_poll(const gob_reader *r)
+{
+    return r->poll == NULL || r->poll(r->to) ? GOB_OK : GOB_STOPPED;
+}
+
+/* Computes all checksums of bytes that may be a snapshot, for tests of what they do not find. */
+void gob_snapshot_reseal(uint8_t *file, size_t size);
+
+/* GOB_MALFORMED where a condition on what a file holds fails. */
+#define GOB_EXPECT(cond, reason)                                                                   \
+    do {                                                                                           \
+        if (!(cond)) {                                                                             \
+            *why = (reason);                                                                       \
+            return GOB_MALFORMED;                                                                  \
+        }                                                                                          \
+    } while (0)
+
+#endif
