@@ -72,9 +72,9 @@ class Snapshots:
         ...     path = os.path.join(folder, "counts.goblin")
         ...     goblin.SortedSet({7: 1.0, 8: 4.0}).save(path)
         ...     z = goblin.SortedSet.load(path, mmap=True)
-        ...     z.top(1)
+        ...     z.top(1).to_list()
         ...     del z
-        Rows([(8, 4.0)])
+        [(8, 4.0)]
         """
         try:
             with open(path, "rb", buffering=0) as file:
@@ -111,7 +111,7 @@ snapshot
 
     def __reduce_ex__(self, protocol: Any, /) -> tuple[Any, ...]:
         data = self.to_bytes()
-        state = self.__getstate__()  # type: ignore[attr-defined]
+        state = self.__getstate__()
         return _restore, (type(self), pickle.PickleBuffer(data) if protocol >= 5 else data), state
 
 
