@@ -10,7 +10,7 @@ from ._results import Changes, Digest, HashMemory, HashTableMemory, MemoryReport
 from ._rows import Rows
 from ._setops import difference, intersection, intersection_card, union
 from ._sortedset import SortedSet
-from .errors import GoblinError, PrecisionWarning, TraceError
+from .errors import GoblinError, PrecisionWarning, SnapshotError, TraceError
 
 __version__ = "0.1.0"
 
@@ -29,6 +29,7 @@ __all__ = [
     "PrecisionWarning",
     "Record",
     "Rows",
+    "SnapshotError",
     "SortedSet",
     "TraceError",
     "ZSet",

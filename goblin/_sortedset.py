@@ -19,6 +19,7 @@ from ._by_rank import ByRank
 from ._held import atomic, deep_twin, together, twin
 from ._results import Changes, Cursor, Digest, MemoryReport, Page
 from ._rows import Rows
+from ._snapshot import Snapshots
 from .progress import Progress, track
 
 M = TypeVar("M")
@@ -80,7 +81,7 @@ def zero_for_nan(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.where(np.isnan(scores), 0.0, scores)
 
 
-class SortedSet(_core.SortedSet[M]):
+class SortedSet(Snapshots, _core.SortedSet[M]):
     """Member -> score, always readable in the order of (score, member).
 
     `data` is a mapping, an iterable of (member, score), an array or iterable of members with

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-__all__ = ["GoblinError", "PrecisionWarning", "TraceError"]
+__all__ = ["GoblinError", "PrecisionWarning", "SnapshotError", "TraceError"]
 
 
 class GoblinError(Exception):
     """Base of goblin's own exceptions."""
+
+
+class SnapshotError(GoblinError, ValueError):
+    """Bytes are no snapshot, one of another container, or a damaged one; the text says what."""
 
 
 class TraceError(GoblinError, ValueError):

@@ -258,7 +258,7 @@ void gob_fields_init(gob_fields *s, uint64_t seed)
 void gob_fields_free(gob_fields *s, gob_alloc *a)
 {
     if (s->mapped) {
-        a->live -= gob_table_bytes(&s->table) + gob_arena_bytes(&s->arena);
+        gob_alloc_count(a, 0 - (gob_table_bytes(&s->table) + gob_arena_bytes(&s->arena)));
     } else {
         gob_table_free(&s->table, a);
         gob_arena_free(&s->arena, a);

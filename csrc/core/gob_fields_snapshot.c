@@ -245,5 +245,5 @@ void gob_fields_map(gob_fields *s, gob_alloc *a, const gob_fields *view)
 {
     *s = *view;
     s->mapped = true;
-    a->live += gob_table_bytes(&s->table) + gob_arena_bytes(&s->arena);
+    gob_alloc_count(a, gob_table_bytes(&s->table) + gob_arena_bytes(&s->arena));
 }

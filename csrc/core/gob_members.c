@@ -684,8 +684,11 @@ static gob_status lay_table(const gob_members *m, gob_alloc *a, gob_table *laid)
     GOB_TRY(gob_table_resized(&m->table, a, (size_t)m->records, true, laid));
     laid->seed = GOB_SNAPSHOT_SEED;
     memset(gob_table_slot(laid, 0), 0, laid->capacity * laid->member_bytes);
-    fill_table(m, laid);
-    return GOB_OK;
+    gob_status status = fill_table(m, laid, a->pace);
+    if (status != GOB_OK) {
+        gob_table_free(laid, a);
+    }
+    return status;
 }
 
 /* The arena, but for what free records were once. */
@@ -814,7 +817,7 @@ gob_status gob_members_load(gob_members *m, gob_alloc *a, const gob_reader *r, u
     }
     if (records > GOB_SMALL_MAX) {
         GOB_TRY(gob_table_resized(&m->table, a, records, true, &m->table));
-        fill_table(m, &m->table);
+        return fill_table(m, &m->table, a->pace);
     }
     return GOB_OK;
 }

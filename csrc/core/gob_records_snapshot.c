@@ -378,7 +378,11 @@ static gob_status load_all_shapes(gob_records *r, const options *o, const gob_re
         GOB_EXPECT(r->shapes.names.items[i].uses > 1, "a name that no shape has");
         r->shapes.names.items[i].uses--;
     }
-    return gob_shapes_optimize(&r->shapes, &r->alloc);
+    /* Numbers have no gaps, so these stay: it takes room away. */
+    gob_shapes_packing packing;
+    GOB_TRY(gob_shapes_pack(&r->shapes, &r->alloc, &packing));
+    gob_shapes_take(&r->shapes, &r->alloc, &packing);
+    return GOB_OK;
 }
 
 /* What rows are checked with: how many have a shape, and the parts of one row. */

@@ -473,7 +473,7 @@ static void let_go(gob_zset *z)
     if (ix->named) {
         ix->members.arena = (gob_arena){0};
     }
-    z->alloc.live -= z->mapped;
+    gob_alloc_count(&z->alloc, 0 - (z->mapped));
     z->mapped = 0;
 }
 

@@ -79,6 +79,19 @@ gob_status gob_zset_save(gob_zset *z, gob_member_kind kind, gob_sink *sink, void
 
 /* Reading */
 
+/* The sections that such a file has, each as a bit. */
+static uint32_t sections_of(const gob_reader *r, const options *o)
+{
+    bool named = o->member >= GOB_MEMBER_STR;
+    bool table = o->kept > (named ? GOB_SMALL_MAX : 0);
+    bool pages = !named && gob_reader_section(r, GOB_SECTION_PAGE_HEADS).size != 0;
+    bool order = gob_reader_section(r, GOB_SECTION_BLOCK_HEADS).size != 0;
+    return 1U << GOB_SECTION_OPTIONS | (uint32_t)table << GOB_SECTION_TABLE |
+           (uint32_t)named << GOB_SECTION_ARENA | (uint32_t)pages << GOB_SECTION_PAGE_HEADS |
+           (uint32_t)pages << GOB_SECTION_PAGES | (uint32_t)order << GOB_SECTION_BLOCK_HEADS |
+           (uint32_t)order << GOB_SECTION_BLOCKS;
+}
+
 static gob_status read_options(const gob_reader *r, options *o, const char **why)
 {
     static const uint8_t zeros[sizeof o->unused];
@@ -95,7 +108,9 @@ static gob_status read_options(const gob_reader *r, options *o, const char **why
     GOB_EXPECT(named || o->dead == 0, "bytes of free records");
     GOB_EXPECT(named ? o->id_bytes == 4 || o->id_bytes == 8 : o->id_bytes == 0, "width of ids");
     GOB_EXPECT(o->merge_exponent >= 0 && o->merge_exponent <= 1, "merge_exponent");
-    GOB_EXPECT(o->kept <= o->count && o->kept <= r->file.size, "count of members");
+    GOB_EXPECT(o->count < UINT64_C(1) << 48 && o->kept <= o->count && o->kept <= r->file.size,
+               "count of members");
+    GOB_EXPECT(gob_reader_has_only(r, sections_of(r, o)), "sections");
     return GOB_OK;
 }
 
@@ -142,15 +157,100 @@ static gob_status load_ints(gob_zset *z, const gob_reader *r, const options *o, 
     return gob_pages_load(&z->index.pages, &z->alloc, r, view.member_bytes, mapped, why);
 }
 
-/* Every entry of the order stands for a name. */
-static gob_status check_ids(const gob_zset *z, const uint64_t *starts, const char **why)
+/* Whether each of these members has the score that a code stands for. The loads of all codes are
+ * in flight together; in a run of one page their places need no search. */
+static bool codes_agree(const gob_index *ix, const gob_window *w, uint8_t code)
+{
+    const uint8_t *at[GOB_BLOCK_MAX];
+    int64_t number = 0;
+    const gob_page_ref *ref = NULL;
+    for (size_t i = 0; i < w->count; i++) {
+        int64_t member = gob_unbias(w->members[i]);
+        if (i == 0 || gob_page_number(member) != number) {
+            number = gob_page_number(member);
+            ref = gob_pages_find(&ix->pages, number);
+        }
+        bool coded = ref != NULL && gob_ref_width(ref) == 1;
+        at[i] = coded ? &ref->page->codes[gob_page_position(member)] : NULL;
+        GOB_PREFETCH(at[i]);
+    }
+    uint8_t differs = 0;
+    for (size_t i = 0; i < w->count; i++) {
+        if (GOB_LIKELY(at[i] != NULL)) {
+            differs |= *at[i] ^ code;
+        } else {
+            differs |= gob_index_get(ix, gob_unbias(w->members[i])) != code;
+        }
+    }
+    return differs == 0;
+}
+
+/* Whether the index has the scores of a block's entries. */
+static bool index_agrees(const gob_index *ix, const gob_window *w)
+{
+    double first = gob_key_score(w->keys[0]);
+    if (!ix->named && w->keys[0] == w->keys[w->count - 1] && first >= 0.0 &&
+        first <= GOB_CODE1_MAX && first == (uint8_t)first) {
+        return codes_agree(ix, w, (uint8_t)first);
+    }
+    int64_t members[GOB_BLOCK_MAX];
+    double scores[GOB_BLOCK_MAX];
+    bool agrees = true;
+    for (size_t i = 0; i < w->count; i++) {
+        members[i] = gob_unbias(w->members[i]);
+    }
+    gob_index_get_many(ix, members, w->count, GOB_ABSENT, scores);
+    for (size_t i = 0; i < w->count; i++) {
+        agrees &= !gob_is_absent(scores[i]) && gob_key(scores[i]) == w->keys[i];
+    }
+    return agrees;
+}
+
+/* Whether the entries of a block ascend, from the last one of the block before. */
+static bool ascends(const gob_zset *z, const gob_window *w, const gob_entry *before)
+{
+    const gob_members *names = gob_zset_names(z);
+    gob_entry last = {w->keys[0], w->members[0]};
+    bool good = before == NULL || gob_order_less(names, *before, last);
+    if (names == NULL) { /* without a branch for each */
+        for (size_t i = 1; i < w->count; i++) {
+            good &= w->keys[i - 1] < w->keys[i] ||
+                    (w->keys[i - 1] == w->keys[i] && w->members[i - 1] < w->members[i]);
+        }
+        return good;
+    }
+    for (size_t i = 1; good && i < w->count; i++) {
+        gob_entry e = {w->keys[i], w->members[i]};
+        good = gob_order_less(names, last, e);
+        last = e;
+    }
+    return good;
+}
+
+/* The order is that of the index: as many entries, ascending, each with the score that its member
+ * has there. Where members are names, `starts` tells which ids there are. */
+static gob_status check_order(const gob_zset *z, const uint64_t *starts, const gob_reader *r,
+                              const char **why)
 {
     gob_window w;
-    for (uint64_t rank = 0; z->order != NULL && rank < z->order->count; rank += w.count) {
-        gob_order_read(z->order, rank, &w);
-        for (size_t i = 0; i < w.count; i++) {
+    gob_entry last;
+    uint64_t count = z->order == NULL ? 0 : z->order->count;
+    GOB_EXPECT(count == 0 || count == z->index.live, "members in the order");
+    for (uint64_t rank = 0; rank < count; rank += w.count) {
+        gob_child c = gob_order_block(z->order, rank);
+        w.count = c.count;
+        gob_block_decode(c.node, z->order->layout, c.first, w.keys, w.members);
+        GOB_EXPECT(w.keys[0] == c.first.key && w.members[0] == c.first.member,
+                   "first entry of a block");
+        for (size_t i = 0; starts != NULL && i < w.count; i++) {
             GOB_EXPECT(gob_members_is_id(&z->index.members, starts, gob_unbias(w.members[i])),
                        "an entry of the order that is no name");
+        }
+        GOB_EXPECT(ascends(z, &w, rank == 0 ? NULL : &last), "entries of the order do not ascend");
+        GOB_EXPECT(index_agrees(&z->index, &w), "a score in the order that is not the member's");
+        last = (gob_entry){w.keys[w.count - 1], w.members[w.count - 1]};
+        if (rank % (1 << 20) < w.count) {
+            GOB_TRY(gob_reader_poll(r));
         }
     }
     return GOB_OK;
@@ -180,7 +280,7 @@ static gob_status load_names(gob_zset *z, const gob_reader *r, const options *o,
     }
     gob_status status = gob_members_load(m, &z->alloc, r, starts, (size_t)o->kept, why);
     status = status == GOB_OK ? load_order(z, r, false, why) : status;
-    status = status == GOB_OK ? check_ids(z, starts, why) : status;
+    status = status == GOB_OK ? check_order(z, starts, r, why) : status;
     gob_free(&z->alloc, starts, bytes);
     return status;
 }
@@ -193,14 +293,14 @@ static void note_mapped(gob_zset *z, const gob_reader *r)
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
         z->mapped += gob_reader_section(r, parts[i]).size;
     }
-    z->alloc.live += z->mapped;
+    gob_alloc_count(&z->alloc, z->mapped);
 }
 
 static gob_status load_parts(gob_zset *z, const gob_reader *r, const options *o, bool mapped,
                              const char **why)
 {
     gob_index *ix = &z->index;
-    ix->live = o->count;
+    ix->live = o->count & ((UINT64_C(1) << 48) - 1);
     if (!ix->named) {
         GOB_TRY(load_ints(z, r, o, mapped, why));
         GOB_TRY(load_order(z, r, mapped, why));
@@ -221,6 +321,13 @@ static gob_status load_parts(gob_zset *z, const gob_reader *r, const options *o,
     return GOB_OK;
 }
 
+/* What is left to check once everything is there. */
+static gob_status check(const gob_zset *z, const gob_reader *r, const char **why)
+{
+    GOB_EXPECT(gob_index_validate(&z->index, why), *why);
+    return z->index.named ? GOB_OK : check_order(z, NULL, r, why);
+}
+
 static gob_status load(gob_zset *z, gob_member_kind *kind, const gob_reader *r, uint64_t seed,
                        bool mapped, const char **why)
 {
@@ -233,9 +340,8 @@ static gob_status load(gob_zset *z, gob_member_kind *kind, const gob_reader *r, 
         note_mapped(z, r);
     }
     gob_status status = load_parts(z, r, &o, mapped, why);
-    bool checked = !mapped || r->file.size <= GOB_CHECKED_MAX;
-    if (status == GOB_OK && checked && !gob_zset_validate(z, why)) {
-        status = GOB_MALFORMED;
+    if (status == GOB_OK && (!mapped || r->file.size <= GOB_CHECKED_MAX)) {
+        status = check(z, r, why);
     }
     if (status != GOB_OK) {
         gob_zset_clear(z);

@@ -25,7 +25,7 @@ static int module_exec(PyObject *module)
         gob_add_sortedset(module) < 0 || gob_add_boards(module) < 0 || gob_add_hash(module) < 0 ||
         gob_add_hash_iterator(module) < 0 || gob_add_table(module) < 0 ||
         gob_add_table_iterator(module) < 0 || gob_add_record(module) < 0 ||
-        gob_add_pgn(module) < 0) {
+        gob_add_pgn(module) < 0 || gob_add_snapshot(module) < 0) {
         return -1;
     }
     return gob_add_traces(module);
@@ -41,6 +41,7 @@ static int module_traverse(PyObject *module, visitproc visit, void *arg)
     Py_VISIT(state->sortedset_type);
     Py_VISIT(state->table_type);
     Py_VISIT(state->table_iterator_type);
+    Py_VISIT(state->mapped);
     Py_VISIT(state->uuid.type);
     Py_VISIT(state->uuid.unknown);
     Py_VISIT(state->uuid.integer);
@@ -67,9 +68,12 @@ static int module_clear(PyObject *module)
     return 0;
 }
 
+/* Mapped objects may be read until the last one is gone, with which the module goes. */
 static void module_free(void *module)
 {
+    gob_module_state *state = PyModule_GetState(module);
     (void)module_clear(module);
+    Py_CLEAR(state->mapped);
 }
 
 static PyModuleDef_Slot module_slots[] = {

@@ -24,6 +24,7 @@ typedef struct gob_module_state {
     PyTypeObject *sortedset_type;
     PyTypeObject *table_type;
     PyTypeObject *table_iterator_type;
+    PyObject *mapped; /* id of an object -> the buffer of the file that it reads */
     gob_uuid_state uuid;
 } gob_module_state;
 
@@ -45,6 +46,7 @@ int gob_add_iterator(PyObject *module);
 int gob_add_names(PyObject *module);
 int gob_add_pgn(PyObject *module);
 int gob_add_record(PyObject *module);
+int gob_add_snapshot(PyObject *module);
 int gob_add_sortedset(PyObject *module);
 int gob_add_table(PyObject *module);
 int gob_add_table_iterator(PyObject *module);

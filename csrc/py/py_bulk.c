@@ -165,7 +165,8 @@ static int write_scores(call *c, PyObject *values, PyObject *advance)
         return -1;
     }
     c->in.scores = addends(&s);
-    int result = gob_ready_for(c->self, c->column.kind) < 0 || check_scores(c) < 0
+    int result = gob_ready_for(c->self, c->column.kind) < 0 || gob_check_own(c->self) < 0 ||
+                         check_scores(c) < 0
                      ? -1
                      : transact(c, advance);
     if (s.view.obj != NULL) {
@@ -247,7 +248,8 @@ PyObject *gob_write_remove(gob_sortedset *self, PyObject *args)
         call_init(&c, self, GOB_REMOVE, members) < 0) {
         return NULL;
     }
-    int result = gob_ready_for(self, c.column.kind) < 0 ? -1 : transact(&c, seal);
+    int result =
+        gob_ready_for(self, c.column.kind) < 0 || gob_check_own(self) < 0 ? -1 : transact(&c, seal);
     gob_column_release(&c.column);
     return result < 0 ? NULL : PyLong_FromUnsignedLongLong(c.removed);
 }

@@ -75,7 +75,7 @@ GOB_INLINE bool gob_member_fits(const gob_sortedset *self, int64_t member)
 /* The same before a write. What was taken for int64 has to fit where that has become int32. */
 GOB_INLINE int gob_ready_to_write(gob_sortedset *self, const gob_argument *arg)
 {
-    if (gob_ready_for(self, arg->kind) < 0) {
+    if (gob_ready_for(self, arg->kind) < 0 || gob_check_own(self) < 0) {
         return -1;
     }
     if (GOB_UNLIKELY(arg->kind == GOB_INTS && !gob_member_fits(self, arg->member.id))) {

@@ -60,7 +60,7 @@ PyObject *gob_single_get(gob_sortedset *self, PyObject *const *args, Py_ssize_t 
 static int take_out(gob_sortedset *self, PyObject *key, double *score)
 {
     int64_t member;
-    if (look_up(self, key, &member, score) < 0) {
+    if (look_up(self, key, &member, score) < 0 || gob_check_own(self) < 0) {
         return -1;
     }
     if (!gob_is_absent(*score)) {
@@ -212,7 +212,7 @@ PyObject *gob_single_pop_end(gob_sortedset *self, PyObject *highest)
     PyObject *pair = NULL;
     do {
         Py_CLEAR(pair);
-        if (from_top < 0 || gob_ready(self) < 0 || gob_sync(self) < 0) {
+        if (from_top < 0 || gob_ready_to_change(self) < 0 || gob_sync(self) < 0) {
             return NULL;
         }
         uint64_t count = gob_zset_count(&self->z);

@@ -26,6 +26,9 @@ static void sortedset_dealloc(PyObject *object)
 {
     gob_sortedset *self = (gob_sortedset *)object;
     PyTypeObject *type = Py_TYPE(object);
+    if (self->z.mapped != 0) {
+        gob_snapshot_unmap(self);
+    }
     if (gob_is_intact(self)) {
         gob_zset_clear(&self->z);
         gob_host_free(&self->z.alloc);
@@ -209,6 +212,8 @@ static PyMethodDef methods[] = {
     GOB_PLAIN("_assign", gob_whole_assign, METH_O, NULL),
     GOB_PLAIN("_swap", gob_whole_swap, METH_O, NULL),
     GOB_PLAIN("_rescore", gob_whole_rescore, METH_VARARGS, NULL),
+    GOB_PLAIN("_save", gob_whole_save, METH_O, NULL),
+    GOB_PLAIN("_load", gob_whole_load, METH_VARARGS, NULL),
     GOB_PLAIN("_memory", gob_whole_memory, METH_NOARGS, NULL),
     /* For tests */
     GOB_PLAIN("_live_bytes", gob_whole_live_bytes, METH_NOARGS, NULL),

@@ -5,6 +5,7 @@
 #include "goblin_module.h"
 #include "py_lock.h"
 #include "py_names.h"
+#include "py_snapshot.h"
 
 #include "gob_zset.h"
 
@@ -28,6 +29,18 @@ GOB_INLINE unsigned gob_member_bytes(const gob_sortedset *self)
 GOB_INLINE unsigned gob_score_bytes(const gob_sortedset *self)
 {
     return self->z.index.score_bytes;
+}
+
+/* Before a set that is ready changes: ValueError where it is mapped from a file. */
+GOB_INLINE int gob_check_own(gob_sortedset *self)
+{
+    return GOB_LIKELY(self->z.mapped == 0) ? 0 : gob_snapshot_refuse_write(self);
+}
+
+/* Both. */
+GOB_INLINE int gob_ready_to_change(gob_sortedset *self)
+{
+    return gob_ready(self) < 0 ? -1 : gob_check_own(self);
 }
 
 /* "int32", "int64", "str", "bytes" or "uuid". */
@@ -104,6 +117,8 @@ PyObject *gob_whole_assign(gob_sortedset *self, PyObject *other);
 PyObject *gob_whole_swap(gob_sortedset *self, PyObject *other);
 PyObject *gob_whole_rescore(gob_sortedset *self, PyObject *args);
 PyObject *gob_whole_optimize(gob_sortedset *self, PyObject *unused);
+PyObject *gob_whole_save(gob_sortedset *self, PyObject *write);
+PyObject *gob_whole_load(gob_sortedset *self, PyObject *args);
 PyObject *gob_whole_memory(gob_sortedset *self, PyObject *unused);
 PyObject *gob_whole_live_bytes(gob_sortedset *self, PyObject *unused);
 PyObject *gob_whole_sizeof(gob_sortedset *self, PyObject *unused);

@@ -1,6 +1,9 @@
-/* The set as a whole: layout, order, copies, memory, and what tests look at. */
+/* The set as a whole: layout, order, copies, snapshots, memory, and what tests look at. */
 #include "py_member.h"
 #include "py_status.h"
+#include "py_utf8.h"
+
+#include "gob_zset_snapshot.h"
 
 static gob_status sync_work(void *context, size_t from, size_t n)
 {
@@ -46,7 +49,7 @@ PyObject *gob_whole_configure(gob_sortedset *self, PyObject *args)
         return NULL;
     }
     int kind = gob_word(word, "member", kind_words);
-    if (kind < 0 || gob_seed(&seed) < 0 || gob_ready(self) < 0) {
+    if (kind < 0 || gob_seed(&seed) < 0 || gob_ready_to_change(self) < 0) {
         return NULL;
     }
     gob_layout layout = {
@@ -68,7 +71,7 @@ PyObject *gob_whole_configure(gob_sortedset *self, PyObject *args)
 PyObject *gob_whole_clear(gob_sortedset *self, PyObject *unused)
 {
     (void)unused;
-    if (gob_ready(self) < 0) {
+    if (gob_ready_to_change(self) < 0) {
         return NULL;
     }
     gob_zset_clear(&self->z);
@@ -170,7 +173,7 @@ PyObject *gob_whole_assign(gob_sortedset *self, PyObject *object)
 PyObject *gob_whole_swap(gob_sortedset *self, PyObject *object)
 {
     gob_sortedset *other = other_set(self, object);
-    if (other == NULL || gob_ready(self) < 0 || gob_ready(other) < 0) {
+    if (other == NULL || gob_ready_to_change(self) < 0 || gob_ready_to_change(other) < 0) {
         return NULL;
     }
     bool wide = other->wide;
@@ -215,7 +218,7 @@ PyObject *gob_whole_rescore(gob_sortedset *self, PyObject *args)
     gob_zset fresh;
     pair p = {.to = &fresh, .from = &self->z};
     if (!PyArg_ParseTuple(args, "dd:_rescore", &p.factor, &p.delta) || gob_seed(&seed) < 0 ||
-        gob_ready(self) < 0) {
+        gob_ready_to_change(self) < 0) {
         return NULL;
     }
     gob_zset_init(&fresh, gob_zset_layout(&self->z), self->z.merge_exponent, seed);
@@ -241,12 +244,85 @@ static gob_status optimize_work(void *context, size_t from, size_t n)
 PyObject *gob_whole_optimize(gob_sortedset *self, PyObject *unused)
 {
     (void)unused;
-    if (gob_ready(self) < 0) {
+    if (gob_ready_to_change(self) < 0) {
         return NULL;
     }
     gob_status status =
         gob_run_whole(self, optimize_work, &self->z, (size_t)gob_zset_count(&self->z));
     return status == GOB_OK ? Py_NewRef(Py_None) : gob_raise(status);
+}
+
+static gob_member_kind member_kind(const gob_sortedset *self)
+{
+    switch ((gob_kind)self->kind) {
+    case GOB_STR:
+        return GOB_MEMBER_STR;
+    case GOB_BYTES:
+        return GOB_MEMBER_BYTES;
+    case GOB_UUID:
+        return GOB_MEMBER_UUID;
+    case GOB_INTS:
+    default:
+        return gob_member_bytes(self) == 4 ? GOB_MEMBER_INT32 : GOB_MEMBER_INT64;
+    }
+}
+
+static gob_status save_set(void *object, gob_sink *sink, void *to)
+{
+    gob_sortedset *self = object;
+    return gob_zset_save(&self->z, member_kind(self), sink, to);
+}
+
+PyObject *gob_whole_save(gob_sortedset *self, PyObject *write)
+{
+    return gob_snapshot_save(self, write, save_set);
+}
+
+/* Names that are to become str have to be UTF-8. */
+static gob_status check_texts(const gob_zset *z, const gob_reader *r, const char **why)
+{
+    int64_t ids[GOB_WALK_MAX];
+    double scores[GOB_WALK_MAX];
+    size_t at = 0;
+    for (size_t n;
+         (n = gob_members_walk(&z->index.members, &at, GOB_WALK_MAX, ids, scores)) != 0;) {
+        for (size_t i = 0; i < n; i++) {
+            gob_name name = gob_members_name(&z->index.members, ids[i]);
+            GOB_EXPECT(gob_utf8_valid(name.at, name.len), "a member that is no UTF-8");
+        }
+        GOB_TRY(gob_reader_poll(r));
+    }
+    return GOB_OK;
+}
+
+static gob_status load_set(void *object, const gob_reader *r, uint64_t seed, bool mapped,
+                           const char **why)
+{
+    gob_sortedset *self = object;
+    gob_member_kind kind;
+    gob_zset_clear(&self->z);
+    GOB_TRY(gob_zset_load(&self->z, &kind, r, seed, mapped, why));
+    gob_status status = GOB_OK;
+    if (kind == GOB_MEMBER_STR && !mapped) {
+        status = check_texts(&self->z, r, why);
+    }
+    if (status != GOB_OK) {
+        gob_zset_clear(&self->z);
+        return status;
+    }
+    self->kind = (uint8_t)(kind == GOB_MEMBER_STR     ? GOB_STR
+                           : kind == GOB_MEMBER_BYTES ? GOB_BYTES
+                           : kind == GOB_MEMBER_UUID  ? GOB_UUID
+                                                      : GOB_INTS);
+    self->wide = kind == GOB_MEMBER_INT64;
+    self->laid = true;
+    gob_sortedset_expect(self, 0);
+    return GOB_OK;
+}
+
+PyObject *gob_whole_load(gob_sortedset *self, PyObject *args)
+{
+    return gob_snapshot_load(self, args, load_set);
 }
 
 /* _memory() -> (pages, table, members, pending, order) in bytes */

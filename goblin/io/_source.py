@@ -16,7 +16,7 @@ BLOCK = 1 << 22
 _COMPRESSED_BLOCK = 1 << 18
 _DECODED_PIECE = 1 << 16  # what a damaged block can take with it of the sound data before
 _BZ2_MAGIC = b"BZh"
-_ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
+ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 _SKIPPABLE_MAGIC = b"\x2a\x4d\x18"  # after a byte of 0x50..0x5f
 _MAGIC_BYTES = 4
 _MAX_WINDOW_LOG = 27  # a window of 128 MiB, which zstd's own tool takes without being told
@@ -39,24 +39,25 @@ def size_of(file: TraceFile) -> int | None:
     return None
 
 
-class _Codec(NamedTuple):
+class Codec(NamedTuple):
     """A compression: its decoder of one stream or frame, and what that raises."""
 
     decoder: Callable[[], Any]
     error: type[Exception]
 
 
-def _codec_of(head: bytes) -> _Codec | None:
+def _codec_of(head: bytes) -> Codec | None:
     if head.startswith(_BZ2_MAGIC):
-        return _Codec(bz2.BZ2Decompressor, OSError)
+        return Codec(bz2.BZ2Decompressor, OSError)
     is_skippable = head[1:] == _SKIPPABLE_MAGIC and head[0] & 0xF0 == 0x50
-    return _zstd_codec() if head == _ZSTD_MAGIC or is_skippable else None
+    return zstd_codec() if head == ZSTD_MAGIC or is_skippable else None
 
 
-def _zstd_codec() -> _Codec:
+def zstd_codec() -> Codec:
+    """One frame at a time, of windows that zstd's own tool takes; ImportError as import_zstd."""
     zstd = import_zstd()
     options = {zstd.DecompressionParameter.window_log_max: _MAX_WINDOW_LOG}
-    return _Codec(lambda: zstd.ZstdDecompressor(options=options), zstd.ZstdError)
+    return Codec(lambda: zstd.ZstdDecompressor(options=options), zstd.ZstdError)
 
 
 def import_zstd() -> Any:

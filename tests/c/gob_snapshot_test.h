@@ -62,7 +62,7 @@ typedef struct failing {
 static inline bool fail_later(void *to)
 {
     failing *f = to;
-    f->alloc->fail_at = f->nth != 0 ? f->nth : f->alloc->fail_at;
+    gob_alloc_fail_at(f->alloc, f->nth != 0 ? f->nth : f->alloc->fail_at);
     f->nth = 0;
     return true;
 }

@@ -302,9 +302,9 @@ static void test_failures(const setup *s, size_t n)
     size_t live = h.alloc.live;
     gob_status status = GOB_NOMEM;
     for (uint64_t nth = 1; status != GOB_OK; nth++) {
-        h.alloc.fail_at = nth;
+        gob_alloc_fail_at(&h.alloc, nth);
         status = save(&h, s, &good);
-        h.alloc.fail_at = 0;
+        gob_alloc_fail_at(&h.alloc, 0);
         CHECK(h.alloc.live == live && (status == GOB_OK || status == GOB_NOMEM));
     }
     buffer stopped = {.stop_at = 0};

@@ -356,10 +356,13 @@ static void test_validator(void)
     CHECK_FAULT(gob_pages_validate(&p, &why), why, "pages: width of a ref");
     page->width = 1;
     page->codes[3] = 7;
+    CHECK_FAULT(gob_pages_validate(&p, &why), why, "pages: exception count");
+    page->codes[20] = 0xFE;
     CHECK_FAULT(gob_pages_validate(&p, &why), why, "pages: exception that no code refers to");
+    page->codes[20] = 3;
     page->codes[3] = 0xFE;
     page->patch.count--;
-    CHECK_FAULT(gob_pages_validate(&p, &why), why, "pages: exceptions in the patch");
+    CHECK_FAULT(gob_pages_validate(&p, &why), why, "pages: patch");
     page->patch.count++;
     gob_score_store(gob_patch_find(&page->patch, p.kind, 3), 8, 7.0);
     CHECK_FAULT(gob_pages_validate(&p, &why), why, "pages: exception that a code holds");

@@ -21,7 +21,7 @@ static void model_init(model *m)
 static bool is_reachable(const gob_patch *patch, gob_patch_kind kind, unsigned place)
 {
     unsigned position = (unsigned)gob_patch_position(patch, kind, place);
-    size_t offset = (size_t)(gob_patch_home(patch, kind, position) - patch->groups);
+    size_t offset = (size_t)(gob_patch_home(patch, kind, position) - gob_patch_groups(patch));
     unsigned group = (unsigned)(offset / gob_patch_bytes(kind, GOB_PATCH_GROUP));
     for (; group != place / GOB_PATCH_GROUP;
          group = (group + 1) * GOB_PATCH_GROUP % patch->capacity / GOB_PATCH_GROUP) {
@@ -47,7 +47,8 @@ static bool matches(const gob_patch *patch, gob_patch_kind kind, const gob_alloc
                                           kind.score_bytes) == m->score[position];
         }
     }
-    return same && found == m->count; /* and so none is there twice or missing */
+    return same && gob_patch_validate(patch, kind, GOB_PAGE_IDS) &&
+           found == m->count; /* and so none is there twice or missing */
 }
 
 static void insert(gob_patch *patch, gob_patch_kind kind, model *m, unsigned position, double score)

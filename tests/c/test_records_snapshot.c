@@ -263,9 +263,9 @@ static void test_failures(gob_records_kinds kinds, size_t n)
     size_t live = r.alloc.live;
     gob_status status = GOB_NOMEM;
     for (uint64_t nth = 1; status != GOB_OK; nth++) {
-        r.alloc.fail_at = nth;
+        gob_alloc_fail_at(&r.alloc, nth);
         status = save(&r, kinds, &good);
-        r.alloc.fail_at = 0;
+        gob_alloc_fail_at(&r.alloc, 0);
         CHECK(r.alloc.live == live && (status == GOB_OK || status == GOB_NOMEM));
     }
     buffer stopped = {.stop_at = 0};

@@ -281,9 +281,9 @@ static void test_failures(gob_layout l, size_t n)
     CHECK(gob_zset_sync(&z) == GOB_OK);
     size_t live = z.alloc.live;
     for (uint64_t nth = 1;; nth++) {
-        z.alloc.fail_at = nth;
+        gob_alloc_fail_at(&z.alloc, nth);
         gob_status status = save(&z, l, &good);
-        z.alloc.fail_at = 0;
+        gob_alloc_fail_at(&z.alloc, 0);
         CHECK(z.alloc.live == live);
         if (status == GOB_OK) {
             break;

@@ -1,0 +1,223 @@
+#include "py_snapshot.h"
+
+#include "py_status.h"
+
+enum { CHUNK = 1 << 20 };
+
+/* Writing */
+
+typedef struct output {
+    PyObject *write;
+    PyObject *chunk; /* bytes that are being filled, and that nobody else has */
+    size_t used;
+    PyThreadState *thread; /* while the GIL is let go */
+} output;
+
+/* With the GIL: hands over what is there; false with an exception. */
+static bool hand_over(output *o)
+{
+    if (o->used != CHUNK && _PyBytes_Resize(&o->chunk, (Py_ssize_t)o->used) < 0) {
+        return false;
+    }
+    PyObject *result = PyObject_CallOneArg(o->write, o->chunk);
+    Py_XDECREF(result);
+    if (result == NULL || PyErr_CheckSignals() < 0) {
+        return false;
+    }
+    o->used = 0;
+    if (Py_REFCNT(o->chunk) != 1) { /* it was kept */
+        Py_SETREF(o->chunk, PyBytes_FromStringAndSize(NULL, CHUNK));
+    }
+    return o->chunk != NULL;
+}
+
+static bool take(void *to, const void *bytes, size_t n)
+{
+    output *o = to;
+    const uint8_t *from = bytes;
+    while (n != 0) {
+        size_t room = CHUNK - o->used;
+        size_t part = n < room ? n : room;
+        memcpy(PyBytes_AS_STRING(o->chunk) + o->used, from, part);
+        o->used += part;
+        from += part;
+        n -= part;
+        if (o->used == CHUNK) {
+            PyEval_RestoreThread(o->thread);
+            bool good = hand_over(o);
+            o->thread = PyEval_SaveThread();
+            if (!good) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+PyObject *gob_snapshot_save(void *object, PyObject *write, gob_saver *saver)
+{
+    output o = {.write = write, .chunk = PyBytes_FromStringAndSize(NULL, CHUNK)};
+    if (o.chunk == NULL || gob_ready(object) < 0) {
+        Py_XDECREF(o.chunk);
+        return NULL;
+    }
+    gob_use before = gob_start(object, GOB_RUNNING);
+    o.thread = PyEval_SaveThread();
+    gob_status status = saver(object, take, &o);
+    PyEval_RestoreThread(o.thread);
+    bool good = status == GOB_OK && hand_over(&o);
+    gob_finish(object, before);
+    Py_XDECREF(o.chunk);
+    if (status != GOB_OK && status != GOB_STOPPED) {
+        return gob_raise(status);
+    }
+    return good && !PyErr_Occurred() ? Py_NewRef(Py_None) : NULL;
+}
+
+/* Reading */
+
+/* Called without the GIL between parts of a file. */
+static bool poll(void *to)
+{
+    PyThreadState **thread = to;
+    PyEval_RestoreThread(*thread);
+    bool good = PyErr_CheckSignals() == 0;
+    *thread = PyEval_SaveThread();
+    return good;
+}
+
+static PyObject *raise_damage(void *object, const char *why)
+{
+    const char *name = strrchr(Py_TYPE((PyObject *)object)->tp_name, '.');
+    PyObject *errors = PyImport_ImportModule("goblin.errors");
+    PyObject *type = errors == NULL ? NULL : PyObject_GetAttrString(errors, "SnapshotError");
+    Py_XDECREF(errors);
+    if (type != NULL) {
+        PyErr_Format(type, "no %s can be read from this: %s",
+                     name == NULL ? Py_TYPE((PyObject *)object)->tp_name : name + 1, why);
+        Py_DECREF(type);
+    }
+    return NULL;
+}
+
+static gob_status load_from(void *object, gob_span file, uint64_t seed, bool mapped,
+                            gob_loader *loader, const char **why)
+{
+    gob_reader r;
+    gob_status status = gob_reader_open(&r, file, why);
+    if (status != GOB_OK) {
+        return status;
+    }
+    PyThreadState *thread = PyEval_SaveThread();
+    r.poll = poll;
+    r.to = &thread;
+    status = loader(object, &r, seed, mapped, why);
+    PyEval_RestoreThread(thread);
+    return status;
+}
+
+/* Structures of a file lie at multiples of eight bytes, if the file itself does. */
+static PyObject *aligned(PyObject *buffer)
+{
+    Py_buffer view;
+    if (PyObject_GetBuffer(buffer, &view, PyBUF_SIMPLE) < 0) {
+        return NULL;
+    }
+    bool good = (uintptr_t)view.buf % 8 == 0;
+    PyBuffer_Release(&view);
+    return good ? PyMemoryView_FromObject(buffer) : PyBytes_FromObject(buffer);
+}
+
+static PyObject *key_of(void *object)
+{
+    return PyLong_FromVoidPtr(object);
+}
+
+/* Keeps the buffer of a mapped object. The state's dict spares each object a pointer. */
+static int keep(void *object, PyObject *buffer)
+{
+    PyObject *key = key_of(object);
+    int result = key == NULL ? -1 : PyDict_SetItem(gob_state_of(object)->mapped, key, buffer);
+    Py_XDECREF(key);
+    return result;
+}
+
+void gob_snapshot_unmap(void *object)
+{
+    PyObject *type, *value, *traceback;
+    PyErr_Fetch(&type, &value, &traceback);
+    PyObject *key = key_of(object);
+    if (key == NULL || PyDict_DelItem(gob_state_of(object)->mapped, key) < 0) {
+        PyErr_WriteUnraisable(object);
+    }
+    Py_XDECREF(key);
+    PyErr_Restore(type, value, traceback);
+}
+
+PyObject *gob_snapshot_load(void *object, PyObject *args, gob_loader *loader)
+{
+    PyObject *buffer;
+    Py_buffer view;
+    int mapped;
+    uint64_t seed;
+    const char *why = "";
+    if (!PyArg_ParseTuple(args, "Op:_load", &buffer, &mapped) || gob_seed(&seed) < 0 ||
+        gob_ready(object) < 0) {
+        return NULL;
+    }
+    buffer = aligned(buffer);
+    if (buffer == NULL || (mapped && keep(object, buffer) < 0) ||
+        PyObject_GetBuffer(buffer, &view, PyBUF_SIMPLE) < 0) {
+        Py_XDECREF(buffer);
+        return NULL;
+    }
+    gob_span file = {view.buf, (size_t)view.len};
+    gob_status status = load_from(object, file, seed, mapped != 0, loader, &why);
+    PyBuffer_Release(&view);
+    Py_DECREF(buffer);
+    if (status == GOB_OK) {
+        Py_RETURN_NONE;
+    }
+    if (mapped) {
+        gob_snapshot_unmap(object);
+    }
+    return status == GOB_STOPPED     ? NULL
+           : status == GOB_MALFORMED ? raise_damage(object, why)
+                                     : gob_raise(status);
+}
+
+int gob_snapshot_refuse_write(void *object)
+{
+    PyErr_Format(PyExc_ValueError,
+                 "this %s reads a file that is mapped, so it can't be changed; its copy() can",
+                 Py_TYPE((PyObject *)object)->tp_name);
+    return -1;
+}
+
+/* For tests */
+
+/* _reseal(data) -> data with checksums that are right */
+static PyObject *reseal(PyObject *module, PyObject *data)
+{
+    (void)module;
+    PyObject *copy = PyByteArray_FromObject(data);
+    if (copy != NULL) {
+        gob_snapshot_reseal((uint8_t *)PyByteArray_AS_STRING(copy),
+                            (size_t)PyByteArray_GET_SIZE(copy));
+        Py_SETREF(copy, PyBytes_FromStringAndSize(PyByteArray_AS_STRING(copy),
+                                                  PyByteArray_GET_SIZE(copy)));
+    }
+    return copy;
+}
+
+static PyMethodDef functions[] = {
+    {"_reseal", reseal, METH_O, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
+int gob_add_snapshot(PyObject *module)
+{
+    gob_module_state *state = PyModule_GetState(module);
+    state->mapped = PyDict_New();
+    return state->mapped == NULL ? -1 : PyModule_AddFunctions(module, functions);
+}

@@ -1,0 +1,27 @@
+/* Snapshots of any container: bytes to a Python function, and bytes back from a buffer. */
+#ifndef PY_SNAPSHOT_H
+#define PY_SNAPSHOT_H
+
+#include "py_lock.h"
+
+#include "gob_snapshot.h"
+
+/* What containers differ in. The object is the container; it runs without the GIL. */
+typedef gob_status gob_saver(void *object, gob_sink *sink, void *to);
+typedef gob_status gob_loader(void *object, const gob_reader *r, uint64_t seed, bool mapped,
+                              const char **why);
+
+/* _save(write): hands the bytes of the object's snapshot to write(chunk), piece by piece. */
+PyObject *gob_snapshot_save(void *object, PyObject *write, gob_saver *saver);
+
+/* _load(buffer, mapped): an object that nobody else knows yet becomes what the buffer holds; where
+ * it is mapped, the buffer stays until gob_snapshot_unmap. SnapshotError says what is wrong. */
+PyObject *gob_snapshot_load(void *object, PyObject *args, gob_loader *loader);
+
+/* Lets go of the buffer of a mapped object, which is about to go itself. */
+void gob_snapshot_unmap(void *object);
+
+/* ValueError: the object is mapped and read only. -1. */
+int gob_snapshot_refuse_write(void *object);
+
+#endif
