@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copyreg
 import math
 import random
 import sys
@@ -13,8 +12,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _convert, _core, _views
-from ._held import Merging, atomic, attributes, deep_twin, set_attributes, twin
+from ._held import Merging, atomic, deep_twin, twin
 from ._results import HashMemory
+from ._snapshot import Snapshots
 from ._sortedset import known
 
 K = TypeVar("K")
@@ -29,7 +29,7 @@ _VALUES = ("str", "bytes", "int64", "float64")
 _ONLY = ("any", "new", "existing")
 
 
-class Hash(Merging, _core.Hash[K, V]):
+class Hash(Merging, Snapshots, _core.Hash[K, V]):
     """Key -> value in one compact block while it is small, and in a table when it is large.
 
     `data` is a mapping, an iterable of (key, value), or another Hash. `key` is "str" or "bytes",
@@ -152,18 +152,6 @@ class Hash(Merging, _core.Hash[K, V]):
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         return deep_twin(self, memo)
-
-    @atomic
-    def __reduce__(self) -> tuple[Any, ...]:
-        options = (self.key_dtype, self.value_dtype, self._max_compact, self._encoding)
-        state = (options, *self._split(), attributes(self))
-        return copyreg.__newobj__, (type(self),), state  # type: ignore[attr-defined]
-
-    def __setstate__(self, state: tuple[Any, ...]) -> None:
-        options, keys, values, besides = state
-        self._configure(*options)
-        self._set_many(*self._rows(keys, values), "any")
-        set_attributes(self, besides)
 
     # ---- many keys
 

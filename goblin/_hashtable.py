@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copyreg
 import functools
 import math
 import sys
@@ -23,8 +22,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _convert, _core, _views
 from ._hash import Hash, KeyKind, Only, ValueKind, split
-from ._held import Merging, atomic, attributes, deep_twin, set_attributes, twin
+from ._held import Merging, atomic, deep_twin, twin
 from ._results import HashTableMemory
+from ._snapshot import Snapshots
 from ._sortedset import known
 
 K = TypeVar("K")
@@ -331,7 +331,7 @@ class Record(Merging, _core.Record[F, V], MutableMapping[F, V]):
         return self.copy().scan(match)
 
 
-class HashTable(Merging, _core.HashTable[K, F, V], MutableMapping[K, Record[F, V]]):
+class HashTable(Merging, Snapshots, _core.HashTable[K, F, V], MutableMapping[K, Record[F, V]]):
     """Record key -> record, a mapping of fields to values; all in a fraction of a dict of dicts.
 
     `data` is a mapping of mappings, pairs of a key and a record, or another HashTable; a record may
@@ -405,7 +405,7 @@ class HashTable(Merging, _core.HashTable[K, F, V], MutableMapping[K, Record[F, V
         table = cls.__new__(cls)._of_kinds(key, field, value)
         ids = _convert.names(keys, key)
         names = _convert.names(list(columns), field)
-        table._load(ids, names, tuple(_column(values, value) for values in columns.values()))
+        table._take_rows(ids, names, tuple(_column(values, value) for values in columns.values()))
         return table
 
     @classmethod
@@ -605,17 +605,6 @@ class HashTable(Merging, _core.HashTable[K, F, V], MutableMapping[K, Record[F, V
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         return deep_twin(self, memo)
-
-    @atomic
-    def __reduce__(self) -> tuple[Any, ...]:
-        kinds = (self.key_dtype, self.field_dtype, self.value_dtype)
-        state = (kinds, self.to_dict(), attributes(self))
-        return copyreg.__newobj__, (type(self),), state  # type: ignore[attr-defined]
-
-    def __setstate__(self, state: tuple[Any, ...]) -> None:
-        kinds, records, besides = state
-        HashTable.update(self._of_kinds(*kinds), records)
-        set_attributes(self, besides)
 
     # ---- the whole
 

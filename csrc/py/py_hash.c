@@ -23,6 +23,9 @@ static void hash_dealloc(PyObject *object)
 {
     gob_hash_object *self = (gob_hash_object *)object;
     PyTypeObject *type = Py_TYPE(object);
+    if (self->map.mapped) {
+        gob_snapshot_unmap(self);
+    }
     if (gob_is_intact(self)) {
         gob_hashmap_clear(&self->map);
     }
@@ -181,6 +184,8 @@ static PyMethodDef methods[] = {
     GOB_PLAIN("_configure", gob_hash_configure, METH_VARARGS, NULL),
     GOB_PLAIN("_assign", gob_hash_assign, METH_O, NULL),
     GOB_PLAIN("_swap", gob_hash_swap, METH_O, NULL),
+    GOB_PLAIN("_save", gob_hash_save, METH_O, NULL),
+    GOB_PLAIN("_load", gob_hash_load, METH_VARARGS, NULL),
     GOB_PLAIN("_memory", gob_hash_memory, METH_NOARGS, NULL),
     /* For tests */
     GOB_PLAIN("_live_bytes", gob_hash_live_bytes, METH_NOARGS, NULL),

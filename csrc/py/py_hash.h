@@ -4,6 +4,7 @@
 
 #include "py_lock.h"
 #include "py_names.h"
+#include "py_snapshot.h"
 
 #include "gob_hashmap.h"
 
@@ -14,6 +15,12 @@ typedef struct gob_hash_object {
     uint8_t value; /* and of the values: these, GOB_INTS or GOB_FLOATS */
     gob_hashmap map;
 } gob_hash_object;
+
+/* Before a hash that is ready changes: ValueError where it is mapped from a file. */
+GOB_INLINE int gob_hash_check_own(gob_hash_object *self)
+{
+    return GOB_LIKELY(!self->map.mapped) ? 0 : gob_snapshot_refuse_write(self);
+}
 
 /* "str", "bytes", "int64" or "float64". */
 const char *gob_value_word(gob_kind kind);
@@ -108,6 +115,8 @@ PyObject *gob_hash_clear(gob_hash_object *self, PyObject *unused);
 PyObject *gob_hash_assign(gob_hash_object *self, PyObject *other);
 PyObject *gob_hash_swap(gob_hash_object *self, PyObject *other);
 PyObject *gob_hash_optimize(gob_hash_object *self, PyObject *unused);
+PyObject *gob_hash_save(gob_hash_object *self, PyObject *write);
+PyObject *gob_hash_load(gob_hash_object *self, PyObject *args);
 PyObject *gob_hash_memory(gob_hash_object *self, PyObject *unused);
 PyObject *gob_hash_live_bytes(gob_hash_object *self, PyObject *unused);
 PyObject *gob_hash_sizeof(gob_hash_object *self, PyObject *unused);

@@ -274,7 +274,8 @@ static PyObject *set_many(gob_hash_object *self, PyObject *names, PyObject *valu
     if (c.names == NULL || gob_take_values(kind, values, &c.values) < 0) {
         return NULL;
     }
-    int result = check_count(count, c.values.count) < 0 || gob_hash_ready_for(self, key, kind) < 0
+    int result = check_count(count, c.values.count) < 0 ||
+                         gob_hash_ready_for(self, key, kind) < 0 || gob_hash_check_own(self) < 0
                      ? -1
                      : set_rows(&c, count);
     gob_rows_release(&c.values);
@@ -306,7 +307,8 @@ PyObject *gob_hash_pop_many(gob_hash_object *self, PyObject *names)
 {
     kinds k = {(gob_kind)self->key, (gob_kind)self->value};
     PyObject *list = texts(self, k, names, Py_None);
-    if (list == NULL) {
+    if (list == NULL || gob_hash_check_own(self) < 0) {
+        Py_XDECREF(list);
         return NULL;
     }
     size_t count;

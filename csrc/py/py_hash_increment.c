@@ -150,7 +150,8 @@ PyObject *gob_hash_increment(gob_hash_object *self, PyObject *const *args, Py_ss
     }
     PyObject *result = NULL;
     if ((given[1] == NULL || gob_take_step(kind, given[1], &by) == 0) &&
-        check_step(kind, &by) == 0 && gob_hash_ready_for(self, key, kind) == 0) {
+        check_step(kind, &by) == 0 && gob_hash_ready_for(self, key, kind) == 0 &&
+        gob_hash_check_own(self) == 0) {
         result = increment(self, name, &by);
     }
     gob_name_release(&scratch);
@@ -228,7 +229,8 @@ static PyObject *increment_many(gob_hash_object *self, PyObject *names, PyObject
     if (c.names == NULL || gob_take_steps(kind, by, count, &c.by) < 0) {
         return NULL;
     }
-    int result = check_rows(kind, &c.by, count) < 0 || gob_hash_ready_for(self, key, kind) < 0
+    int result = check_rows(kind, &c.by, count) < 0 || gob_hash_ready_for(self, key, kind) < 0 ||
+                         gob_hash_check_own(self) < 0
                      ? -1
                      : carry_out(&c, self, count);
     gob_rows_release(&c.by);

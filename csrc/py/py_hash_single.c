@@ -105,7 +105,7 @@ static PyObject *take_out(gob_hash_object *self, PyObject *key)
         return NULL;
     }
     PyObject *value = NULL;
-    if (l.value.kind != GOB_VALUE_NONE) {
+    if (l.value.kind != GOB_VALUE_NONE && gob_hash_check_own(self) == 0) {
         value = gob_value_object((gob_kind)self->value, &l.value);
     }
     if (value != NULL) {
@@ -150,7 +150,7 @@ static int take_entry(gob_hash_object *self, PyObject *key, PyObject *value, ent
         gob_name_release(&e->scratch);
         return -1;
     }
-    if (gob_hash_ready_for(self, key_kind, value_kind) < 0) {
+    if (gob_hash_ready_for(self, key_kind, value_kind) < 0 || gob_hash_check_own(self) < 0) {
         gob_name_release(&e->arg.scratch);
         gob_name_release(&e->scratch);
         return -1;
@@ -177,9 +177,11 @@ static int delete_item(gob_hash_object *self, PyObject *key)
     if (look_up(self, key, &l) < 0) {
         return -1;
     }
-    if (l.value.kind == GOB_VALUE_NONE) {
+    if (gob_hash_check_own(self) < 0 || l.value.kind == GOB_VALUE_NONE) {
         gob_name_release(&l.scratch);
-        gob_raise_key(key);
+        if (!PyErr_Occurred()) {
+            gob_raise_key(key);
+        }
         return -1;
     }
     (void)gob_hashmap_remove(&self->map, l.name);
@@ -241,7 +243,7 @@ PyObject *gob_hash_popitem(gob_hash_object *self, PyObject *unused)
     gob_value value;
     PyObject *pair = PyTuple_New(2); /* may run finalisers, so before the rest */
     (void)unused;
-    if (pair == NULL || gob_ready(self) < 0) {
+    if (pair == NULL || gob_ready(self) < 0 || gob_hash_check_own(self) < 0) {
         Py_XDECREF(pair);
         return NULL;
     }

@@ -1,7 +1,10 @@
-/* The hash as a whole: kinds, copies, memory, and what tests look at. */
+/* The hash as a whole: kinds, copies, snapshots, memory, and what tests look at. */
 #include "py_args.h"
 #include "py_hash.h"
 #include "py_status.h"
+#include "py_utf8.h"
+
+#include "gob_hashmap_snapshot.h"
 
 /* Another content and other options, as one change that iterators notice. */
 static void replace(gob_hash_object *self, const gob_hashmap *map, uint8_t key, uint8_t value)
@@ -30,7 +33,7 @@ PyObject *gob_hash_configure(gob_hash_object *self, PyObject *args)
     }
     int key = gob_word(key_word, "key", key_words);
     int value = key < 0 ? -1 : gob_word(value_word, "value", words);
-    if (value < 0 || gob_seed(&seed) < 0 || gob_ready(self) < 0) {
+    if (value < 0 || gob_seed(&seed) < 0 || gob_ready(self) < 0 || gob_hash_check_own(self) < 0) {
         return NULL;
     }
     gob_hashmap fresh;
@@ -43,7 +46,7 @@ PyObject *gob_hash_configure(gob_hash_object *self, PyObject *args)
 PyObject *gob_hash_clear(gob_hash_object *self, PyObject *unused)
 {
     (void)unused;
-    if (gob_ready(self) < 0) {
+    if (gob_ready(self) < 0 || gob_hash_check_own(self) < 0) {
         return NULL;
     }
     gob_hashmap_clear(&self->map);
@@ -84,7 +87,7 @@ PyObject *gob_hash_assign(gob_hash_object *self, PyObject *object)
     if (status != GOB_OK) {
         return gob_raise(status);
     }
-    if (gob_ready(self) < 0) {
+    if (gob_ready(self) < 0 || gob_hash_check_own(self) < 0) {
         gob_hashmap_clear(&twin.map);
         return NULL;
     }
@@ -97,7 +100,8 @@ PyObject *gob_hash_assign(gob_hash_object *self, PyObject *object)
 PyObject *gob_hash_swap(gob_hash_object *self, PyObject *object)
 {
     gob_hash_object *other = other_hash(self, object);
-    if (other == NULL || gob_ready(self) < 0 || gob_ready(other) < 0) {
+    if (other == NULL || gob_ready(self) < 0 || gob_ready(other) < 0 ||
+        gob_hash_check_own(self) < 0 || gob_hash_check_own(other) < 0) {
         return NULL;
     }
     gob_hashmap map = self->map;
@@ -118,12 +122,58 @@ static gob_status optimize_work(void *context, size_t from, size_t n)
 PyObject *gob_hash_optimize(gob_hash_object *self, PyObject *unused)
 {
     (void)unused;
-    if (gob_ready(self) < 0) {
+    if (gob_ready(self) < 0 || gob_hash_check_own(self) < 0) {
         return NULL;
     }
     gob_status status =
         gob_run_whole(self, optimize_work, &self->map, gob_hashmap_count(&self->map));
     return status == GOB_OK ? Py_NewRef(Py_None) : gob_raise(status);
+}
+
+static gob_status save_map(void *object, gob_sink *sink, void *to)
+{
+    gob_hash_object *self = object;
+    gob_hashmap_kinds kinds = {gob_datum_of((gob_kind)self->key),
+                               gob_datum_of((gob_kind)self->value)};
+    return gob_hashmap_save(&self->map, kinds, sink, to);
+}
+
+PyObject *gob_hash_save(gob_hash_object *self, PyObject *write)
+{
+    return gob_snapshot_save(self, write, save_map);
+}
+
+static bool is_text(gob_kind kind, const gob_value *value)
+{
+    return kind != GOB_STR || value->kind != GOB_VALUE_TEXT ||
+           gob_utf8_valid(value->text.at, value->text.len);
+}
+
+static gob_status load_map(void *object, const gob_reader *r, uint64_t seed, bool mapped,
+                           const char **why)
+{
+    gob_hash_object *self = object;
+    gob_hashmap map;
+    gob_hashmap_kinds kinds;
+    gob_value field, value;
+    size_t at = 0;
+    GOB_TRY(gob_hashmap_load(&map, &kinds, r, seed, mapped, why));
+    self->key = (uint8_t)gob_kind_of_datum(kinds.key);
+    self->value = (uint8_t)gob_kind_of_datum(kinds.value);
+    while (!mapped && gob_hashmap_next(&map, &at, &field, &value)) {
+        if (!is_text((gob_kind)self->key, &field) || !is_text((gob_kind)self->value, &value)) {
+            gob_hashmap_clear(&map);
+            GOB_EXPECT(false, "a text that is no UTF-8");
+        }
+    }
+    gob_hashmap_clear(&self->map);
+    self->map = map;
+    return GOB_OK;
+}
+
+PyObject *gob_hash_load(gob_hash_object *self, PyObject *args)
+{
+    return gob_snapshot_load(self, args, load_map);
 }
 
 /* _memory() -> (blob, table, arena) in bytes */

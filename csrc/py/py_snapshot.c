@@ -2,6 +2,8 @@
 
 #include "py_status.h"
 
+#include "gob_fields_snapshot.h"
+
 enum { CHUNK = 1 << 20 };
 
 /* Writing */
@@ -184,6 +186,28 @@ PyObject *gob_snapshot_load(void *object, PyObject *args, gob_loader *loader)
     return status == GOB_STOPPED     ? NULL
            : status == GOB_MALFORMED ? raise_damage(object, why)
                                      : gob_raise(status);
+}
+
+uint8_t gob_datum_of(gob_kind kind)
+{
+    switch (kind) {
+    case GOB_STR:
+        return GOB_DATUM_STR;
+    case GOB_BYTES:
+        return GOB_DATUM_BYTES;
+    case GOB_INTS:
+        return GOB_DATUM_INT64;
+    case GOB_FLOATS:
+    case GOB_UUID:
+    default:
+        return GOB_DATUM_FLOAT64;
+    }
+}
+
+gob_kind gob_kind_of_datum(unsigned datum)
+{
+    static const gob_kind kinds[] = {GOB_STR, GOB_BYTES, GOB_INTS, GOB_FLOATS};
+    return kinds[datum - GOB_DATUM_STR];
 }
 
 int gob_snapshot_refuse_write(void *object)

@@ -3,6 +3,7 @@
 #define PY_SNAPSHOT_H
 
 #include "py_lock.h"
+#include "py_names.h"
 
 #include "gob_snapshot.h"
 
@@ -20,6 +21,10 @@ PyObject *gob_snapshot_load(void *object, PyObject *args, gob_loader *loader);
 
 /* Lets go of the buffer of a mapped object, which is about to go itself. */
 void gob_snapshot_unmap(void *object);
+
+/* A gob_kind as files of hashes and tables have it, and back. */
+uint8_t gob_datum_of(gob_kind kind);
+gob_kind gob_kind_of_datum(unsigned datum);
 
 /* ValueError: the object is mapped and read only. -1. */
 int gob_snapshot_refuse_write(void *object);

@@ -25,6 +25,9 @@ static void table_dealloc(PyObject *object)
 {
     gob_table_object *self = (gob_table_object *)object;
     PyTypeObject *type = Py_TYPE(object);
+    if (self->records.rows.mapped) {
+        gob_snapshot_unmap(self);
+    }
     if (gob_is_intact(self)) {
         gob_records_clear(&self->records);
     }
@@ -81,7 +84,7 @@ static PyObject *table_remove(gob_table_object *self, PyObject *key)
         Py_RETURN_FALSE;
     }
     PyObject *result = NULL;
-    if (gob_table_ready_for(self, kinds) == 0) {
+    if (gob_table_ready_for(self, kinds) == 0 && gob_table_check_own(self) == 0) {
         result = PyBool_FromLong(gob_records_remove(&self->records, name));
     }
     gob_name_release(&scratch);
@@ -152,6 +155,8 @@ static PyMethodDef methods[] = {
     GOB_PLAIN("_any", table_any, METH_NOARGS, NULL),
     GOB_PLAIN("_remove", table_remove, METH_O, NULL),
     GOB_PLAIN("_update", gob_table_update, METH_VARARGS, NULL),
+    GOB_PLAIN("_take_rows", gob_table_take_rows, METH_VARARGS, NULL),
+    GOB_PLAIN("_save", gob_table_save, METH_O, NULL),
     GOB_PLAIN("_load", gob_table_load, METH_VARARGS, NULL),
     GOB_PLAIN("_column", gob_table_column, METH_VARARGS, NULL),
     GOB_PLAIN("_configure", gob_table_configure, METH_VARARGS, NULL),

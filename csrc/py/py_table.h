@@ -20,13 +20,19 @@ typedef struct gob_table_object {
     gob_records records;
 } gob_table_object;
 
+/* Before a table that is ready changes: ValueError where it is mapped from a file. */
+GOB_INLINE int gob_table_check_own(gob_table_object *self)
+{
+    return GOB_LIKELY(!self->records.rows.mapped) ? 0 : gob_snapshot_refuse_write(self);
+}
+
 /* Before the core gets what was converted for these kinds: gob_ready, and no one has made it a
  * table of other kinds meanwhile. */
 int gob_table_ready_for(gob_table_object *self, gob_table_kinds kinds);
 
 /* py_table_bulk.c: many records. */
 PyObject *gob_table_update(gob_table_object *self, PyObject *args);
-PyObject *gob_table_load(gob_table_object *self, PyObject *args);
+PyObject *gob_table_take_rows(gob_table_object *self, PyObject *args);
 PyObject *gob_table_column(gob_table_object *self, PyObject *args);
 
 /* py_table_iter.c */
@@ -38,6 +44,8 @@ PyObject *gob_table_clear(gob_table_object *self, PyObject *unused);
 PyObject *gob_table_assign(gob_table_object *self, PyObject *other);
 PyObject *gob_table_swap(gob_table_object *self, PyObject *other);
 PyObject *gob_table_optimize(gob_table_object *self, PyObject *unused);
+PyObject *gob_table_save(gob_table_object *self, PyObject *write);
+PyObject *gob_table_load(gob_table_object *self, PyObject *args);
 PyObject *gob_table_memory(gob_table_object *self, PyObject *unused);
 PyObject *gob_table_live_bytes(gob_table_object *self, PyObject *unused);
 PyObject *gob_table_sizeof(gob_table_object *self, PyObject *unused);

@@ -167,7 +167,7 @@ static PyObject *carry_out(load *c, size_t most)
     c->cells = PyMem_New(gob_cell, most);
     if (c->cells == NULL) {
         PyErr_NoMemory();
-    } else if (gob_table_ready_for(c->self, c->kinds) == 0) {
+    } else if (gob_table_ready_for(c->self, c->kinds) == 0 && gob_table_check_own(c->self) == 0) {
         result = transact(c);
     }
     PyMem_RawFree(c->key);
@@ -240,12 +240,12 @@ static int take_columns(const load *c, PyObject *objects, column *columns)
     return 0;
 }
 
-/* _load(keys, fields, columns): of each key, all fields; columns is a tuple of their values */
-PyObject *gob_table_load(gob_table_object *self, PyObject *args)
+/* _take_rows(keys, fields, columns): of each key, all fields; columns is a tuple of their values */
+PyObject *gob_table_take_rows(gob_table_object *self, PyObject *args)
 {
     PyObject *keys, *fields, *objects;
     load c = {.self = self, .kinds = self->kinds};
-    if (!PyArg_ParseTuple(args, "OOO!:_load", &keys, &fields, &PyTuple_Type, &objects) ||
+    if (!PyArg_ParseTuple(args, "OOO!:_take_rows", &keys, &fields, &PyTuple_Type, &objects) ||
         take_names(&c, keys, fields) < 0) {
         return NULL;
     }

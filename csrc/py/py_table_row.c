@@ -99,6 +99,10 @@ static int edit(const record *self, call *c, const gob_value *value)
     if (reach(self, c, &row) < 0) {
         return -1;
     }
+    if (gob_table_check_own(self->table) < 0) {
+        gob_name_release(&c->key_scratch);
+        return -1;
+    }
     gob_cell cell = {c->field, *value};
     gob_status status = gob_records_edit(&self->table->records, c->key, &cell, 1);
     gob_name_release(&c->key_scratch);

@@ -1,7 +1,10 @@
-/* A table as a whole: kinds, copies, memory; and what tests need. */
+/* A table as a whole: kinds, copies, snapshots, memory; and what tests need. */
 #include "py_args.h"
 #include "py_status.h"
 #include "py_table.h"
+#include "py_utf8.h"
+
+#include "gob_records_snapshot.h"
 
 static int kind_of(const char *word, const char *parameter, bool numbers, uint8_t *out)
 {
@@ -25,7 +28,8 @@ PyObject *gob_table_configure(gob_table_object *self, PyObject *args)
     if (!PyArg_ParseTuple(args, "sss:_configure", &key, &field, &value) ||
         kind_of(key, "key", false, &kinds.key) < 0 ||
         kind_of(field, "field", false, &kinds.field) < 0 ||
-        kind_of(value, "value", true, &kinds.value) < 0 || gob_ready(self) < 0) {
+        kind_of(value, "value", true, &kinds.value) < 0 || gob_ready(self) < 0 ||
+        gob_table_check_own(self) < 0) {
         return NULL;
     }
     gob_records_clear(&self->records);
@@ -36,7 +40,7 @@ PyObject *gob_table_configure(gob_table_object *self, PyObject *args)
 PyObject *gob_table_clear(gob_table_object *self, PyObject *unused)
 {
     (void)unused;
-    if (gob_ready(self) < 0) {
+    if (gob_ready(self) < 0 || gob_table_check_own(self) < 0) {
         return NULL;
     }
     if (gob_records_count(&self->records) != 0) { /* else iterators live on */
@@ -97,7 +101,7 @@ PyObject *gob_table_assign(gob_table_object *self, PyObject *object)
     if (status != GOB_OK) {
         return gob_raise(status);
     }
-    if (gob_ready(self) < 0) {
+    if (gob_ready(self) < 0 || gob_table_check_own(self) < 0) {
         gob_records_clear(&twin);
         return NULL;
     }
@@ -110,7 +114,8 @@ PyObject *gob_table_assign(gob_table_object *self, PyObject *object)
 PyObject *gob_table_swap(gob_table_object *self, PyObject *object)
 {
     gob_table_object *other = other_table(self, object);
-    if (other == NULL || gob_ready(self) < 0 || gob_ready(other) < 0) {
+    if (other == NULL || gob_ready(self) < 0 || gob_ready(other) < 0 ||
+        gob_table_check_own(self) < 0 || gob_table_check_own(other) < 0) {
         return NULL;
     }
     gob_records records = self->records;
@@ -130,12 +135,99 @@ static gob_status optimize_work(void *context, size_t from, size_t n)
 PyObject *gob_table_optimize(gob_table_object *self, PyObject *unused)
 {
     (void)unused;
-    if (gob_ready(self) < 0) {
+    if (gob_ready(self) < 0 || gob_table_check_own(self) < 0) {
         return NULL;
     }
     gob_status status =
         gob_run_whole(self, optimize_work, &self->records, gob_records_count(&self->records));
     return status == GOB_OK ? Py_NewRef(Py_None) : gob_raise(status);
+}
+
+static gob_status save_records(void *object, gob_sink *sink, void *to)
+{
+    gob_table_object *self = object;
+    gob_records_kinds kinds = {
+        .key = gob_datum_of((gob_kind)self->kinds.key),
+        .field = gob_datum_of((gob_kind)self->kinds.field),
+        .value = gob_datum_of((gob_kind)self->kinds.value),
+    };
+    return gob_records_save(&self->records, kinds, sink, to);
+}
+
+PyObject *gob_table_save(gob_table_object *self, PyObject *write)
+{
+    return gob_snapshot_save(self, write, save_records);
+}
+
+static bool is_text(unsigned kind, gob_value_kind stored, gob_name text)
+{
+    return kind != GOB_STR || stored != GOB_VALUE_TEXT || gob_utf8_valid(text.at, text.len);
+}
+
+/* Whether all fields and values of a row that are to become str are UTF-8; parts has room. */
+static bool row_is_text(const gob_records *r, gob_table_kinds kinds, const gob_row *row,
+                        gob_part *parts)
+{
+    bool good = true;
+    gob_row_parts(row, parts);
+    for (size_t i = 0; good && i < row->shape.count; i++) {
+        good = is_text(kinds.field, GOB_VALUE_TEXT, gob_records_field(r, row, i)) &&
+               is_text(kinds.value, parts[i].kind, parts[i].bytes);
+    }
+    return good;
+}
+
+static gob_status check_texts(const gob_records *r, gob_table_kinds kinds, const char **why)
+{
+    gob_part *parts = NULL;
+    size_t room = 0;
+    size_t at = 0;
+    gob_value key;
+    gob_row row;
+    bool good = true;
+    while (good && gob_records_next(r, &at, &key, &row)) {
+        if (row.shape.count > room) {
+            room = row.shape.count * 2;
+            gob_part *more = PyMem_RawRealloc(parts, room * sizeof *parts);
+            if (more == NULL) {
+                PyMem_RawFree(parts);
+                return GOB_NOMEM;
+            }
+            parts = more;
+        }
+        good = is_text(kinds.key, key.kind, key.text) && row_is_text(r, kinds, &row, parts);
+    }
+    PyMem_RawFree(parts);
+    GOB_EXPECT(good, "a text that is no UTF-8");
+    return GOB_OK;
+}
+
+static gob_status load_records(void *object, const gob_reader *reader, uint64_t seed, bool mapped,
+                               const char **why)
+{
+    gob_table_object *self = object;
+    gob_records records;
+    gob_records_kinds kinds;
+    GOB_TRY(gob_records_load(&records, &kinds, reader, seed, mapped, why));
+    gob_table_kinds own = {
+        .key = (uint8_t)gob_kind_of_datum(kinds.key),
+        .field = (uint8_t)gob_kind_of_datum(kinds.field),
+        .value = (uint8_t)gob_kind_of_datum(kinds.value),
+    };
+    gob_status status = mapped ? GOB_OK : check_texts(&records, own, why);
+    if (status != GOB_OK) {
+        gob_records_clear(&records);
+        return status;
+    }
+    gob_records_clear(&self->records);
+    self->records = records;
+    self->kinds = own;
+    return GOB_OK;
+}
+
+PyObject *gob_table_load(gob_table_object *self, PyObject *args)
+{
+    return gob_snapshot_load(self, args, load_records);
 }
 
 /* _memory() -> (shapes, table, arena) in bytes */

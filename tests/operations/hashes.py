@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from model.hash_checks import Kind, assert_memory
+from operations.files import saved
 
 from goblin import Hash
 
@@ -51,10 +52,12 @@ OPERATIONS: dict[str, Callable[[Hash, Kind], Any]] = {
     "clear": lambda h, k: h.clear(),
     "__init__": lambda h, k: h.__init__(k.pairs(90), **k.options),
     "make": lambda h, k: Hash(h, **k.options),
+    "to_bytes": lambda h, k: Hash.from_bytes(h.to_bytes()),
+    "save": lambda h, k: (h.save, h.load, saved(h)),
+    "__reduce_ex__": lambda h, k: h.__reduce_ex__(5),
     "copy": lambda h, k: (h.copy(), h.__copy__()),
     "__deepcopy__": lambda h, k: h.__deepcopy__({}),
     "pickle": lambda h, k: pickle.loads(pickle.dumps(h)),
-    "__reduce__": lambda h, k: Hash.__new__(Hash).__setstate__(h.__reduce__()[2]),
     "__getitem__": lambda h, k: h.__getitem__(k.key_of("number")),
     "__contains__": lambda h, k: h.__contains__(k.key_of("field:1")),
     "get": lambda h, k: h.get(k.key_of("field:1")),

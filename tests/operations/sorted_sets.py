@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 from model.compare import assert_memory
 from model.layouts import Layout
+from operations.files import saved
 
 import goblin
 from goblin import SortedSet
@@ -194,6 +196,10 @@ OPERATIONS: dict[str, Operation] = {
     "__repr__": lambda z, m: z.__repr__(),
     "digest": lambda z, m: z.digest(),
     "memory": lambda z, m: str(z.memory()),
+    "to_bytes": lambda z, m: SortedSet.from_bytes(z.to_bytes()),
+    "save": lambda z, m: (z.save, z.load, saved(z)),
+    "__reduce_ex__": lambda z, m: z.__reduce_ex__(5),
+    "pickle": lambda z, m: pickle.loads(pickle.dumps(z)),
     "copy": lambda z, m: (z.copy(), z.__copy__()),
     "__deepcopy__": lambda z, m: z.__deepcopy__({}),
     "make": lambda z, m: SortedSet(z, member=z.member_dtype),

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 from model.hash import KEYS, VALUES
 from model.hash_checks import Kind, assert_memory
+from operations.files import saved
 
 from goblin import HashTable, Record
 
@@ -79,10 +80,12 @@ TABLE_OPERATIONS: dict[str, Operation] = {
         HashTable.from_arrow(arrow(k), "key"),
         HashTable.from_arrow(arrow(k).select(["key", "full"]), "key"),
     ),
+    "to_bytes": lambda t, k: HashTable.from_bytes(t.to_bytes()),
+    "save": lambda t, k: (t.save, t.load, saved(t)),
+    "__reduce_ex__": lambda t, k: t.__reduce_ex__(5),
     "copy": lambda t, k: (t.copy(), t.__copy__()),
     "__deepcopy__": lambda t, k: t.__deepcopy__({}),
     "pickle": lambda t, k: pickle.loads(pickle.dumps(t)),
-    "__reduce__": lambda t, k: HashTable.__new__(HashTable).__setstate__(t.__reduce__()[2]),
     "__getitem__": lambda t, k: t.__getitem__(k.key_of("a")),
     "get": lambda t, k: t.get(k.key_of("none")),
     "__contains__": lambda t, k: t.__contains__(k.key_of("a")),
