@@ -43,14 +43,22 @@ def twin(one: S) -> S:
     """A copy with, of a subclass, its attributes."""
     other = type(one).__new__(type(one))
     other._assign(one)
-    if hasattr(one, "__dict__"):
-        other.__dict__.update(one.__dict__)
+    _set_attributes(other, object.__getstate__(one))
     return other
 
 
 def deep_twin(one: S, memo: dict[int, Any]) -> S:
     """A copy with copies of the attributes."""
-    other = memo[id(one)] = twin(one)
-    if hasattr(one, "__dict__"):
-        other.__dict__.update(copy.deepcopy(one.__dict__, memo))
+    other = memo[id(one)] = type(one).__new__(type(one))
+    other._assign(one)
+    _set_attributes(other, copy.deepcopy(object.__getstate__(one), memo))
     return other
+
+
+def _set_attributes(one: object, state: Any) -> None:
+    """Those of __dict__, and those of __slots__ where there are some."""
+    of_dict, of_slots = state if isinstance(state, tuple) else (state, None)
+    if of_dict:
+        one.__dict__.update(of_dict)
+    for name, value in (of_slots or {}).items():
+        setattr(one, name, value)
