@@ -24,8 +24,8 @@ export PIP_ROOT_USER_ACTION := ignore
 say = @printf '\n=== %s\n' '$(1)'
 
 .NOTPARALLEL:
-.PHONY: help demo test test-py test-doc test-c test-asan test-ubsan test-simd test-debug lint format \
-    bench build clean
+.PHONY: help demo test test-py test-slow test-doc test-c test-asan test-ubsan test-simd test-debug \
+    lint format bench build clean
 
 help: ## list these targets
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 14
@@ -56,6 +56,10 @@ build: $(READY) ## build the extension in place
 test-py: build ## all Python tests, on the widest SIMD path
 	$(call say,Python tests: release build with $(WIDEST) kernels)
 	@GOBLIN_SIMD=$(WIDEST) $(PYTEST)
+
+test-slow: build ## the Python tests that take minutes, which no other target runs
+	$(call say,Slow Python tests)
+	@$(PYTEST) -m slow
 
 test-doc: build ## the examples in docstrings, docs and README
 	$(call say,Doctests)

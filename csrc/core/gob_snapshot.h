@@ -31,6 +31,10 @@ typedef enum gob_section {
 
 enum { GOB_SECTIONS_MAX = 8 };
 
+/* Files up to this size are checked as a whole before they are mapped, which takes a few
+ * milliseconds. */
+enum { GOB_CHECKED_MAX = 4 << 20 };
+
 /* Tables in files are laid out for this seed, so that the same content gives the same bytes. It is
  * no secret, so those who copy a table give it a seed of their own. */
 #define GOB_SNAPSHOT_SEED UINT64_C(0x9E6F0B1D5A4C3E27)
@@ -90,6 +94,12 @@ gob_span gob_reader_section(const gob_reader *r, gob_section section);
 /* Whether a section's bytes are those that were written; and those of all. */
 bool gob_reader_is_sound(const gob_reader *r, gob_section section);
 bool gob_reader_all_sound(const gob_reader *r);
+
+/* Whether those who load it look at all it holds. */
+GOB_INLINE bool gob_reader_checks(const gob_reader *r, bool mapped)
+{
+    return !mapped || r->file.size <= GOB_CHECKED_MAX;
+}
 
 /* Between parts of a file: GOB_STOPPED where the one who waits does not any more. */
 GOB_INLINE gob_status gob_reader_poll(const gob_reader *r)

@@ -468,7 +468,7 @@ static void let_go(gob_zset *z)
     if (ix->named) {
         ix->members.arena = (gob_arena){0};
     }
-    z->alloc.live -= z->mapped;
+    z->alloc.live -= z->mapped - 1;
     z->mapped = 0;
 }
 

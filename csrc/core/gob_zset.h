@@ -27,7 +27,7 @@ typedef struct gob_zset {
         *pending;     /* member -> score in the order, NaN for "not there"; NULL: nothing pending */
     gob_order *order; /* NULL until an ordered read needs it */
     uint64_t stamp;   /* changes whenever a member or a score does */
-    size_t mapped;    /* bytes of a file that it reads where they lie: it is read only. 0: none */
+    size_t mapped;    /* 1 + bytes of a file that it reads where they lie: read only. 0: none */
     float merge_exponent;
     bool compress;
     bool stuck;    /* some increment could not change a score */
