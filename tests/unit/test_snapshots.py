@@ -1077,3 +1077,51 @@ def test_bytes_are_the_same_whatever_came_before(layout: Layout) -> None:
     for z in (one, other):
         z.optimize()
     assert one.to_bytes() == other.to_bytes()
+
+
+# ---- exact scores
+
+EXACT = [0.1, 1 / 3, 5e-324, 2.2250738585072014e-308, 1.7976931348623157e308, np.inf, -np.inf,
+         1467787000123.25, 33333333.333333332, np.nextafter(1.0, 2.0), 1.0, 16777217.0]  # fmt: skip
+
+
+def exact_scores(layout: Layout) -> np.ndarray:
+    """Those, their negatives, and random bit patterns that are numbers."""
+    bits = np.random.default_rng(45).integers(0, 2**64, 1100, np.uint64)
+    patterns = bits.astype(f"uint{np.dtype(layout.score).itemsize * 8}").view(layout.score)
+    drawn = patterns[np.isfinite(patterns)][:1000]
+    assert len(drawn) == 1000
+    with np.errstate(over="ignore"):
+        chosen = np.array(EXACT + [-score for score in EXACT]).astype(layout.score)
+    return np.concatenate([chosen, drawn])
+
+
+@pytest.mark.parametrize("ordered", [False, True])
+@pytest.mark.parametrize("layout", ALL_LAYOUTS, ids=str)
+def test_scores_are_exact(layout: Layout, ordered: bool, path: Path) -> None:
+    scores = exact_scores(layout)
+    members = layout.array(layout.series(len(scores)))
+    z = SortedSet(members, scores, **layout.options)
+    if ordered:
+        next(iter(z))
+    z.save(path)
+    script = (
+        "import sys, goblin\n"
+        "z = goblin.SortedSet.load(sys.argv[1])\n"
+        "z.save(sys.argv[1] + '.other')\n"
+        "print(z.ranks(z.to_numpy()[0]).sum())\n"
+    )
+    subprocess.run([sys.executable, "-c", script, path], check=True, capture_output=True)
+    other = Path(f"{path}.other")
+    assert other.read_bytes() == path.read_bytes() == z.to_bytes()
+    wanted = scores + 0.0  # -0.0 is kept as 0.0
+    ranks = z.ranks(members)
+    for made in (
+        SortedSet.from_bytes(z.to_bytes()),
+        SortedSet.load(other),
+        SortedSet.load(other, mmap=True),
+        pickle.loads(pickle.dumps(z)),
+    ):
+        assert made.scores(members).tobytes() == wanted.tobytes()
+        assert made.to_numpy()[1].tobytes() == z.to_numpy()[1].tobytes()
+        assert made.ranks(members).tolist() == ranks.tolist()
