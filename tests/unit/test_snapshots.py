@@ -1064,6 +1064,22 @@ def test_streams_of_snapshots_are_not_joined(z: SortedSet) -> None:
     assert len(pickle.load(buffer)) == 0
 
 
+def test_optimize_forgets_which_pages_there_were() -> None:
+    """Members that came one way are in a page, and another way in the table, until then."""
+    ids = np.arange(6000)
+    scores = 65530.0 + ids % 10
+    one = SortedSet(member="int32", score="float32")
+    one.increment_many(np.r_[ids, ids[::-1]], np.r_[scores, scores])
+    other = SortedSet(one.to_dict(), member="int32", score="float32")
+    assert one._structure()["pages"] != other._structure()["pages"]
+    for z in (one, other):
+        z.optimize()
+        z._validate()
+        next(iter(z))
+        z.optimize()
+    assert one.to_bytes() == other.to_bytes()
+
+
 @pytest.mark.parametrize("layout", LAYOUTS, ids=str)
 def test_bytes_are_the_same_whatever_came_before(layout: Layout) -> None:
     """An increment too small to count, and members that came and went, leave no trace."""
