@@ -509,6 +509,9 @@ void gob_zset_swap(gob_zset *a, gob_zset *b)
 
 gob_status gob_zset_optimize(gob_zset *z)
 {
+    if (z->order != NULL && gob_zset_count(z) <= GOB_SMALL_MAX) {
+        drop_order(z);
+    }
     if (z->pending != NULL) {
         GOB_TRY(apply_pending(z));
     }

@@ -167,7 +167,7 @@ GOB_INLINE gob_entry gob_zset_entry(int64_t id, double score)
 uint64_t gob_zset_below(const gob_zset *z, double score, bool or_equal);
 
 /* Applies what is pending and packs everything as small as it goes; names come to lie in the order
- * of their ranks. A set without an order gets none. */
+ * of their ranks. A set without an order gets none, and a small one gives its own up. */
 gob_status gob_zset_optimize(gob_zset *z);
 
 typedef struct gob_memory {

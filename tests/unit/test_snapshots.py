@@ -1064,6 +1064,26 @@ def test_streams_of_snapshots_are_not_joined(z: SortedSet) -> None:
     assert len(pickle.load(buffer)) == 0
 
 
+@pytest.mark.parametrize("layout", ALL_LAYOUTS, ids=str)
+def test_optimize_forgets_that_a_small_set_was_larger(layout: Layout) -> None:
+    """It had an order then, and needs none now."""
+    for n in (33, 64, 65):
+        z = SortedSet(layout.series(90), 1.0, **layout.options)
+        next(iter(z))
+        z.add(layout.nth(0), 2.0)
+        z.trim(n)
+        iterator, listed = iter(z), list(z)
+        assert next(iterator) == listed[0]
+        other = SortedSet(z.to_dict(), **layout.options)
+        next(iter(other))
+        for one in (z, other):
+            one.optimize()
+            one._validate()
+        assert z._structure()["order_built"] == (n > 64)
+        assert z.to_bytes() == other.to_bytes()
+        assert list(iterator) == listed[1:]
+
+
 def test_optimize_forgets_which_pages_there_were() -> None:
     """Members that came one way are in a page, and another way in the table, until then."""
     ids = np.arange(6000)
