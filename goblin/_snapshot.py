@@ -48,7 +48,7 @@ class Snapshots:
         if compression not in (None, "zstd"):
             raise ValueError(f"unknown compression: {compression!r}; known are None, 'zstd'")
         codec = import_zstd() if compression else None
-        with _replacing(os.path.realpath(path)) as file:
+        with _replacing(os.path.realpath(os.fsdecode(path))) as file:
             if codec is None:
                 self._save(file.write)
                 return
@@ -76,16 +76,18 @@ class Snapshots:
         ...     del z
         [(8, 4.0)]
         """
+        name = os.fsdecode(path)
         try:
-            with open(path, "rb", buffering=0) as file:
+            with open(name, "rb", buffering=0) as file:
                 return _restore(cls, *_content(file, mmap))
         except SnapshotError as error:
-            raise SnapshotError(f"{os.fspath(path)}: {error}") from None
+            raise SnapshotError(f"{name}: {error}") from None
 
     def to_bytes(self) -> bytes:
-        """Give a snapshot as bytes, the same for the same content and layout after `optimize`.
+        """Give a snapshot as bytes, which `docs/format.md` describes.
 
-        `docs/format.md` describes them. O(bytes).
+        After `optimize` they depend on content and options alone, and on whether an ordered read
+        has built the order, which they then have; that of a `copy()` is not built. O(bytes).
 
         >>> import goblin
         >>> goblin.SortedSet.from_bytes(goblin.SortedSet({7: 1.0}).to_bytes())
@@ -123,15 +125,14 @@ def _restore(cls: type[T], data: Any, mapped: bool = False) -> T:
 
 
 def _content(file: io.FileIO, mapped: bool) -> tuple[Any, bool]:
+    if not mapped:
+        data = file.readall()
+        return (_decompressed(data) if data.startswith(ZSTD_MAGIC) else data), False
     head = file.read(len(ZSTD_MAGIC))
     if head == ZSTD_MAGIC:
-        if mapped:
-            raise ValueError("a compressed snapshot can't be mapped: load it without mmap")
-        return _decompressed(head + file.readall()), False
-    if mapped and head:
-        return _mmap.mmap(file.fileno(), 0, access=_mmap.ACCESS_READ), True
-    file.seek(0)
-    return file.readall(), False
+        raise ValueError("a compressed snapshot can't be mapped: load it without mmap")
+    # What is empty can't be mapped; it is no snapshot either.
+    return (_mmap.mmap(file.fileno(), 0, access=_mmap.ACCESS_READ) if head else head), True
 
 
 def _decompressed(data: bytes) -> bytes:
@@ -152,22 +153,19 @@ def _replacing(target: str) -> Iterator[BinaryIO]:
     folder = os.path.dirname(target)
     new = os.path.join(folder, f".goblin-{secrets.token_hex(8)}.tmp")
     mode = _mode_of(target)
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
     try:
-        fd = os.open(new, flags | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0), 0o666)
-    except OSError as error:  # of a name that nobody has heard of
-        raise type(error)(error.errno, error.strerror, target) from None
-    try:
-        with os.fdopen(fd, "wb") as file:
+        with open(new, "xb") as file:
             if mode is not None:
                 os.chmod(new, mode)
             yield file
             file.flush()
             os.fsync(file.fileno())
         os.replace(new, target)
-    except BaseException:
-        with contextlib.suppress(FileNotFoundError):
+    except BaseException as error:
+        with contextlib.suppress(OSError):
             os.unlink(new)
+        if isinstance(error, OSError) and error.filename == new:
+            error.filename = target  # nobody has heard of the other name
         raise
     _sync_folder(folder)
 
@@ -186,9 +184,10 @@ def _mode_of(path: str) -> int | None:
 
 
 def _sync_folder(folder: str) -> None:
-    if os.name == "nt":  # where folders can't be opened
+    try:
+        fd = os.open(folder, os.O_RDONLY)
+    except PermissionError:  # as every folder on Windows, and those that may not be listed
         return
-    fd = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(fd)
     finally:

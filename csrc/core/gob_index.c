@@ -94,6 +94,14 @@ static size_t least_page(const gob_index *ix)
     return bytes * 64 / slot_cost(&ix->table) + 1;
 }
 
+/* Whether members are cheaper as a page. */
+static bool pays(const gob_index *ix, const gob_page_census *census)
+{
+    size_t bytes;
+    gob_pages_best(&ix->pages, census, &bytes);
+    return census->total * slot_cost(&ix->table) > bytes * 64;
+}
+
 static size_t sketch_bucket(int64_t number, size_t mask)
 {
     return (size_t)(((uint64_t)number * UINT64_C(0x9E3779B97F4A7C15)) >> 32) & mask;
@@ -182,9 +190,7 @@ static size_t add_pages(gob_index *ix, gob_alloc *a, const candidates *c)
     size_t added = 0;
     for (size_t i = 0; i <= c->mask; i++) {
         const gob_page_census *census = &c->at[i].census;
-        size_t bytes;
-        gob_pages_best(&ix->pages, census, &bytes);
-        if (census->total != 0 && census->total * slot_cost(&ix->table) > bytes * 64) {
+        if (census->total != 0 && pays(ix, census)) {
             if (gob_pages_add(&ix->pages, a, c->at[i].number, census) == NULL) {
                 break;
             }
@@ -422,8 +428,42 @@ void gob_index_get_many(const gob_index *ix, const int64_t *members, size_t n, d
     }
 }
 
+static bool page_pays(const gob_index *ix, const gob_page_ref *ref)
+{
+    gob_page_census census = gob_page_census_of(&ix->pages, ref->page);
+    return pays(ix, &census);
+}
+
+/* Pages stay for a while after they have stopped to pay: what is packed does not tell how it came
+ * about. */
+static gob_status dissolve_dear(gob_index *ix, gob_alloc *a)
+{
+    size_t coming = 0;
+    for (size_t at = 0; at < dir_places(&ix->pages); at++) {
+        const gob_page_ref *ref = &ix->pages.dir[at];
+        coming += ref->page == NULL || page_pays(ix, ref) ? 0 : ref->page->live;
+    }
+    if (coming == 0) {
+        return GOB_OK;
+    }
+    if (!gob_table_has_room(&ix->table, coming)) {
+        GOB_TRY(gob_table_rehash(&ix->table, a, ix->table.live + coming, false));
+    }
+    for (size_t at = 0; at < dir_places(&ix->pages);) {
+        gob_page_ref *ref = &ix->pages.dir[at];
+        unsigned bits = ix->pages.bits;
+        bool left = ref->page != NULL && !page_pays(ix, ref);
+        if (left) {
+            empty_page(ix, a, ref);
+        }
+        at = next_place(&ix->pages, at, left, bits);
+    }
+    return GOB_OK;
+}
+
 gob_status gob_index_optimize(gob_index *ix, gob_alloc *a)
 {
+    GOB_TRY(dissolve_dear(ix, a));
     move_out(ix, a);
     for (size_t at = 0; at < dir_places(&ix->pages); at++) {
         if (ix->pages.dir[at].page != NULL) {

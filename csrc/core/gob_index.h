@@ -93,7 +93,8 @@ void gob_index_end(gob_index *ix, gob_alloc *a);
 /* For undoing: moves what is left in pages born since begin back to the table. */
 void gob_index_dissolve_young(gob_index *ix, gob_alloc *a);
 
-/* Cheapest widths, no slack. Integers only: the order has to know when ids change. */
+/* Pages where they pay, cheapest widths, no slack: the same for the same content. Integers only:
+ * the order has to know when ids change. */
 gob_status gob_index_optimize(gob_index *ix, gob_alloc *a);
 
 /* Members with a score in the interval. O(n), but plain codes at memory speed. */

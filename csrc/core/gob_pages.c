@@ -121,7 +121,7 @@ double gob_page_get(const gob_pages *p, const gob_page *page, unsigned position)
     return gob_score_load(gob_patch_find(&page->patch, p->kind, position), p->kind.score_bytes);
 }
 
-static gob_page_census census_of(const gob_pages *p, const gob_page *page)
+gob_page_census gob_page_census_of(const gob_pages *p, const gob_page *page)
 {
     gob_page_census c = {0};
     for (unsigned position = 0; position < GOB_PAGE_IDS; position++) {
@@ -257,7 +257,7 @@ void gob_page_erase(gob_pages *p, gob_alloc *a, gob_page_ref *ref, unsigned posi
 
 gob_status gob_page_optimize(gob_pages *p, gob_alloc *a, gob_page_ref *ref)
 {
-    gob_page_census c = census_of(p, ref->page);
+    gob_page_census c = gob_page_census_of(p, ref->page);
     size_t bytes;
     unsigned width = gob_pages_best(p, &c, &bytes);
     unsigned capacity = gob_patch_capacity(exceptions_at(&c, width), true);

@@ -111,6 +111,7 @@ typedef struct gob_page_census {
 } gob_page_census;
 
 void gob_page_census_add(gob_page_census *c, double score);
+gob_page_census gob_page_census_of(const gob_pages *p, const gob_page *page);
 
 /* The cheapest width for these members, and its bytes. */
 unsigned gob_pages_best(const gob_pages *p, const gob_page_census *c, size_t *bytes);

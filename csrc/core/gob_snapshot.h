@@ -100,6 +100,12 @@ bool gob_reader_has_only(const gob_reader *r, uint32_t sections);
 bool gob_reader_is_sound(const gob_reader *r, gob_section section);
 bool gob_reader_all_sound(const gob_reader *r);
 
+/* Whether those who load it look at all it holds. */
+GOB_INLINE bool gob_reader_checks(const gob_reader *r, bool mapped)
+{
+    return !mapped || r->file.size <= GOB_CHECKED_MAX;
+}
+
 /* Between parts of a file: GOB_STOPPED where the one who waits does not any more. */
 GOB_INLINE gob_status gob_reader_poll(const gob_reader *r)
 {

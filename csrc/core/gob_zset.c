@@ -473,7 +473,7 @@ static void let_go(gob_zset *z)
     if (ix->named) {
         ix->members.arena = (gob_arena){0};
     }
-    gob_alloc_count(&z->alloc, 0 - (z->mapped));
+    gob_alloc_count(&z->alloc, 1 - z->mapped);
     z->mapped = 0;
 }
 
@@ -516,6 +516,9 @@ void gob_zset_swap(gob_zset *a, gob_zset *b)
 
 gob_status gob_zset_optimize(gob_zset *z)
 {
+    if (z->order != NULL && gob_zset_count(z) <= GOB_SMALL_MAX) {
+        drop_order(z);
+    }
     if (z->pending != NULL) {
         GOB_TRY(apply_pending(z));
     }

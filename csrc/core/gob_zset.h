@@ -27,7 +27,7 @@ typedef struct gob_zset {
         *pending;     /* member -> score in the order, NaN for "not there"; NULL: nothing pending */
     gob_order *order; /* NULL until an ordered read needs it */
     uint64_t stamp;   /* changes whenever a member or a score does */
-    size_t mapped;    /* bytes of a file that it reads where they lie: it is read only. 0: none */
+    size_t mapped;    /* 1 + bytes of a file that it reads where they lie: read only. 0: none */
     float merge_exponent;
     bool compress;
     bool stuck;    /* some increment could not change a score */
@@ -167,7 +167,7 @@ GOB_INLINE gob_entry gob_zset_entry(int64_t id, double score)
 uint64_t gob_zset_below(const gob_zset *z, double score, bool or_equal);
 
 /* Applies what is pending and packs everything as small as it goes; names come to lie in the order
- * of their ranks. A set without an order gets none. */
+ * of their ranks. A set without an order gets none, and a small one gives its own up. */
 gob_status gob_zset_optimize(gob_zset *z);
 
 typedef struct gob_memory {

@@ -7,7 +7,7 @@ typedef struct options {
     uint8_t member; /* gob_member_kind */
     uint8_t score_bytes;
     uint8_t compress;
-    uint8_t stuck;
+    uint8_t zero;
     float merge_exponent;
     uint64_t count;
     uint64_t kept;    /* members of the table, or names */
@@ -29,7 +29,6 @@ static gob_status write_options(const gob_zset *z, gob_member_kind kind, gob_wri
     o.member = (uint8_t)kind;
     o.score_bytes = ix->score_bytes;
     o.compress = z->compress;
-    o.stuck = z->stuck;
     o.merge_exponent = z->merge_exponent;
     o.count = ix->live;
     o.kept = ix->named ? ix->members.records : ix->table.live;
@@ -102,7 +101,7 @@ static gob_status read_options(const gob_reader *r, options *o, const char **why
     bool named = o->member >= GOB_MEMBER_STR;
     GOB_EXPECT(o->member >= GOB_MEMBER_INT32 && o->member <= GOB_MEMBER_UUID, "kind of members");
     GOB_EXPECT(o->score_bytes == 4 || o->score_bytes == 8, "width of scores");
-    GOB_EXPECT(o->compress <= 1 && o->stuck <= 1 && o->form <= (named ? GOB_FORM_FLOAT : 0) &&
+    GOB_EXPECT(o->compress <= 1 && o->zero == 0 && o->form <= (named ? GOB_FORM_FLOAT : 0) &&
                    memcmp(o->unused, zeros, sizeof zeros) == 0,
                "options");
     GOB_EXPECT(named || o->dead == 0, "bytes of free records");
@@ -289,11 +288,11 @@ static void note_mapped(gob_zset *z, const gob_reader *r)
 {
     static const gob_section parts[] = {GOB_SECTION_TABLE, GOB_SECTION_ARENA, GOB_SECTION_PAGES,
                                         GOB_SECTION_BLOCKS};
-    z->mapped = 1; /* even where it reads nothing */
+    z->mapped = 1;
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
         z->mapped += gob_reader_section(r, parts[i]).size;
     }
-    gob_alloc_count(&z->alloc, z->mapped);
+    gob_alloc_count(&z->alloc, z->mapped - 1);
 }
 
 static gob_status load_parts(gob_zset *z, const gob_reader *r, const options *o, bool mapped,
@@ -334,13 +333,12 @@ static gob_status load(gob_zset *z, gob_member_kind *kind, const gob_reader *r, 
     options o;
     GOB_TRY(read_options(r, &o, why));
     gob_zset_init(z, layout_of(&o), o.merge_exponent, seed);
-    z->stuck = o.stuck != 0;
     *kind = (gob_member_kind)o.member;
     if (mapped) {
         note_mapped(z, r);
     }
     gob_status status = load_parts(z, r, &o, mapped, why);
-    if (status == GOB_OK && (!mapped || r->file.size <= GOB_CHECKED_MAX)) {
+    if (status == GOB_OK && gob_reader_checks(r, mapped)) {
         status = check(z, r, why);
     }
     if (status != GOB_OK) {
@@ -353,7 +351,7 @@ gob_status gob_zset_load(gob_zset *z, gob_member_kind *kind, const gob_reader *r
                          bool mapped, const char **why)
 {
     gob_zset_init(z, (gob_layout){.member_bytes = 8, .score_bytes = 8}, 1.0F, seed);
-    if (!mapped || r->file.size <= GOB_CHECKED_MAX) {
+    if (gob_reader_checks(r, mapped)) {
         GOB_EXPECT(gob_reader_all_sound(r), "checksum of its content");
         GOB_TRY(load(z, kind, r, seed, false, why));
         if (!mapped) {

@@ -160,7 +160,7 @@ static gob_status load_map(void *object, const gob_reader *r, uint64_t seed, boo
     GOB_TRY(gob_hashmap_load(&map, &kinds, r, seed, mapped, why));
     self->key = (uint8_t)gob_kind_of_datum(kinds.key);
     self->value = (uint8_t)gob_kind_of_datum(kinds.value);
-    while (!mapped && gob_hashmap_next(&map, &at, &field, &value)) {
+    while (gob_reader_checks(r, mapped) && gob_hashmap_next(&map, &at, &field, &value)) {
         if (!is_text((gob_kind)self->key, &field) || !is_text((gob_kind)self->value, &value)) {
             gob_hashmap_clear(&map);
             GOB_EXPECT(false, "a text that is no UTF-8");

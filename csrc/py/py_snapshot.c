@@ -118,14 +118,15 @@ static gob_status load_from(void *object, gob_span file, uint64_t seed, bool map
     return status;
 }
 
-/* Structures of a file lie at multiples of eight bytes, if the file itself does. */
-static PyObject *aligned(PyObject *buffer)
+/* The buffer, or a copy of it where somebody may write it while it is read, or where it does not
+ * begin at a multiple of eight bytes, as structures in it do. */
+static PyObject *settled(PyObject *buffer)
 {
     Py_buffer view;
     if (PyObject_GetBuffer(buffer, &view, PyBUF_SIMPLE) < 0) {
         return NULL;
     }
-    bool good = (uintptr_t)view.buf % 8 == 0;
+    bool good = view.readonly && (uintptr_t)view.buf % 8 == 0;
     PyBuffer_Release(&view);
     return good ? PyMemoryView_FromObject(buffer) : PyBytes_FromObject(buffer);
 }
@@ -167,14 +168,16 @@ PyObject *gob_snapshot_load(void *object, PyObject *args, gob_loader *loader)
         gob_ready(object) < 0) {
         return NULL;
     }
-    buffer = aligned(buffer);
+    buffer = settled(buffer);
     if (buffer == NULL || (mapped && keep(object, buffer) < 0) ||
         PyObject_GetBuffer(buffer, &view, PyBUF_SIMPLE) < 0) {
         Py_XDECREF(buffer);
         return NULL;
     }
     gob_span file = {view.buf, (size_t)view.len};
+    gob_use before = gob_start(object, GOB_RUNNING);
     gob_status status = load_from(object, file, seed, mapped != 0, loader, &why);
+    gob_finish(object, before);
     PyBuffer_Release(&view);
     Py_DECREF(buffer);
     if (status == GOB_OK) {

@@ -214,7 +214,8 @@ static gob_status load_records(void *object, const gob_reader *reader, uint64_t 
         .field = (uint8_t)gob_kind_of_datum(kinds.field),
         .value = (uint8_t)gob_kind_of_datum(kinds.value),
     };
-    gob_status status = mapped ? GOB_OK : check_texts(&records, own, why);
+    gob_status status =
+        gob_reader_checks(reader, mapped) ? check_texts(&records, own, why) : GOB_OK;
     if (status != GOB_OK) {
         gob_records_clear(&records);
         return status;

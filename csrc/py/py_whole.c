@@ -303,7 +303,7 @@ static gob_status load_set(void *object, const gob_reader *r, uint64_t seed, boo
     gob_zset_clear(&self->z);
     GOB_TRY(gob_zset_load(&self->z, &kind, r, seed, mapped, why));
     gob_status status = GOB_OK;
-    if (kind == GOB_MEMBER_STR && !mapped) {
+    if (kind == GOB_MEMBER_STR && gob_reader_checks(r, mapped)) {
         status = check_texts(&self->z, r, why);
     }
     if (status != GOB_OK) {
@@ -322,7 +322,7 @@ static gob_status load_set(void *object, const gob_reader *r, uint64_t seed, boo
 
 PyObject *gob_whole_load(gob_sortedset *self, PyObject *args)
 {
-    return gob_snapshot_load(self, args, load_set);
+    return gob_ready_to_change(self) < 0 ? NULL : gob_snapshot_load(self, args, load_set);
 }
 
 /* _memory() -> (pages, table, members, pending, order) in bytes */

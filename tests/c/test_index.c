@@ -314,6 +314,26 @@ static void test_optimize(void)
     end_test();
 }
 
+/* Pages that do not pay any more but were not sparse enough to go. */
+static void test_optimize_dissolves(void)
+{
+    begin_test(4, 4, 0, 1);
+    for (size_t id = 0; id < IDS; id++) {
+        CHECK(put(id, 1.0) == GOB_OK);
+    }
+    for (size_t id = 0; id < IDS; id++) {
+        if (id % 20 != 0) {
+            erase(id);
+        }
+    }
+    uint64_t pages = ix.pages.count;
+    CHECK(pages >= 3 && matches(&ix, &a));
+    a.fail_at = 1;
+    CHECK(gob_index_optimize(&ix, &a) == GOB_NOMEM && ix.pages.count == pages && matches(&ix, &a));
+    CHECK(gob_index_optimize(&ix, &a) == GOB_OK && ix.pages.count == 0 && matches(&ix, &a));
+    end_test();
+}
+
 static void test_validator(void)
 {
     const char *why;
@@ -363,6 +383,7 @@ int main(void)
         test_dissolve(before % 1000 == 0 ? 4 : 8, before);
     }
     test_optimize();
+    test_optimize_dissolves();
     test_validator();
     return test_report();
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import pickle
 from typing import Any
 
 import numpy as np
@@ -350,3 +351,37 @@ def test_set_operations_are_those_of_python_sets(layout: Layout, data: Any) -> N
     assert goblin.union([a, a], weights=[1, -1]) == dict.fromkeys(a, 0.0)
     parts = goblin.difference(a, b), goblin.intersection([a, b], weights=[1, 0])
     assert goblin.union(parts).digest() == a.digest()
+
+
+@given(data=st.data(), seed=st.integers(0, 99))
+def test_the_same_content_gives_the_same_bytes(layout: Layout, data: Any, seed: int) -> None:
+    """After optimize, whatever came before: other members, other scores, another order."""
+    ids, values = draw_pairs(data, layout)
+    one = SortedSet(ids, values, **layout.options)
+    content = list(one.to_dict().items())
+    np.random.default_rng(seed).shuffle(content)
+    others, steps = draw_pairs(data, layout)
+    other = SortedSet(others, steps, **layout.options)
+    next(iter(other), None)
+    other.increment_many(others[::2], steps[::2])
+    other.update(content)
+    other.remove([m for m in other if m not in one])
+    for ordered in (False, True):
+        bare = [z.copy() for z in (one, other)]
+        for z in bare:
+            if ordered:
+                next(iter(z), None)
+            z.optimize()
+        assert bare[0].to_bytes() == bare[1].to_bytes()
+
+
+@given(data=st.data(), protocol=st.integers(0, 5))
+def test_there_and_back_changes_nothing(layout: Layout, data: Any, protocol: int) -> None:
+    z = draw_set(data, layout)
+    if data.draw(st.booleans()):
+        next(iter(z), None)
+        z.increment_many(*draw_pairs(data, layout))
+    for made in (SortedSet.from_bytes(z.to_bytes()), pickle.loads(pickle.dumps(z, protocol))):
+        made._validate()
+        assert made.digest() == z.digest()
+        assert made.to_bytes() == z.to_bytes()

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import math
+import pickle
+import tempfile
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 from uuid import UUID
 
@@ -313,6 +316,65 @@ def make_machine(options: dict[str, Any]) -> type[RuleBasedStateMachine]:
 
         def module_of(self, z: Any) -> Any:
             return set_operations if isinstance(z, ModelSortedSet) else goblin
+
+        # ---- snapshots
+
+        def snapshot(self) -> bytes | None:
+            """None where an allocation was made to fail, which changed nothing."""
+            self.arm(self.fail_at)
+            data, error = outcome(self.real.to_bytes)
+            self.arm(0)
+            assert error is None or isinstance(error, MemoryError)
+            self.real._validate()
+            return data
+
+        def go_on_with(self, made: SortedSet) -> None:
+            self.real = made
+            assert_content(self.model, made)
+
+        @rule()
+        def go_on_with_a_snapshot(self) -> None:
+            data = self.snapshot()
+            if data is not None:
+                made = SortedSet.from_bytes(data)
+                assert made.to_bytes() == data
+                self.go_on_with(made)
+
+        @rule(compression=st.sampled_from([None, "zstd"]))
+        def go_on_with_a_saved_file(self, compression: Any) -> None:
+            with tempfile.TemporaryDirectory() as folder:
+                path = Path(folder, "saved")
+                self.real.save(path, compression=compression)
+                self.go_on_with(SortedSet.load(path))
+
+        @rule(protocol=st.integers(2, 5))
+        def go_on_with_a_pickle(self, protocol: int) -> None:
+            self.go_on_with(pickle.loads(pickle.dumps(self.real, protocol)))
+
+        @rule(go_on=st.booleans())
+        def map_a_snapshot(self, go_on: bool) -> None:
+            data = self.snapshot()
+            if data is None:
+                return
+            with tempfile.TemporaryDirectory() as folder:
+                path = Path(folder, "mapped")
+                path.write_bytes(data)
+                mapped = SortedSet.load(path, mmap=True)
+            assert_content(self.model, mapped)
+            assert_memory(mapped)
+            assert_memory(mapped.copy())
+            if go_on:
+                self.go_on_with(mapped.copy())
+
+        @rule(seed=st.integers(0, 9))
+        def the_same_content_gives_the_same_bytes(self, seed: int) -> None:
+            pairs = list(self.model.items())
+            np.random.default_rng(seed).shuffle(pairs)
+            made = SortedSet(pairs, **options)
+            for z in (self.real, made):
+                next(iter(z), None)  # both have an order, or are too small for one
+                z.optimize()
+            assert self.real.to_bytes() == made.to_bytes()
 
         # ---- reads
 

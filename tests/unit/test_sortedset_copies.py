@@ -88,6 +88,20 @@ def test_shallow_and_deep_attributes() -> None:
     assert copy.deepcopy(board).title is not board.title
 
 
+class Slotted(SortedSet):
+    __slots__ = ("gone", "title")
+
+
+@pytest.mark.parametrize("duplicate", COPIES[:3], ids=IDS[:3])
+def test_slots_come_along(duplicate: Callable[[Any], Any]) -> None:
+    board = Slotted({1: 2.0})
+    board.title = ["May"]
+    twin = duplicate(board)
+    assert twin.title == ["May"]
+    assert (twin.title is board.title) == (duplicate is not copy.deepcopy)
+    assert not hasattr(twin, "gone")
+
+
 def test_deepcopy_keeps_identity_inside_a_structure() -> None:
     z = SortedSet({1: 2.0}, member="int64")
     first, second = copy.deepcopy([z, z])
