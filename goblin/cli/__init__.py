@@ -28,6 +28,7 @@ _HELP = {
         "Count the edits of each page in MediaWiki History dumps.",
         "goblin count 2026-07.simplewiki.all-time.tsv.bz2\n"
         "goblin count --top 3 --json *.tsv.bz2\n"
+        "goblin count --save pages.goblin *.tsv.bz2\n"
         "bzcat *.tsv.bz2 | goblin count -",
     ),
     "replay": (
@@ -44,7 +45,9 @@ _HELP = {
     ),
     "top": (
         "Show the members with the highest scores.",
-        "goblin top -n 3 pages.tsv.bz2\nhead -1000 edits.cmds | goblin top -",
+        "goblin top -n 3 pages.tsv.bz2\n"
+        "goblin top pages.goblin\n"
+        "head -1000 edits.cmds | goblin top -",
     ),
     "info": (
         "Show the number of members, how the scores spread, and the memory by part.",
@@ -112,7 +115,10 @@ def _run(arguments: argparse.Namespace) -> _report.Report:
         loaded = _load.commands(arguments.file, options, key)
     else:
         loaded = _load.trace(arguments.file, options)
-    return _report.make(command, loaded, arguments.top)
+    report = _report.make(command, loaded, arguments.top)
+    if arguments.save is not None:
+        _load.save(loaded, arguments.save)  # with the order, which the report has built
+    return report
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -155,8 +161,9 @@ def _add_arguments(name: str, command: argparse.ArgumentParser) -> None:
         kind = "a dump" if name == "count" else "games"
         command.add_argument("files", nargs="+", metavar="FILE", help=f'{kind}, or "-"')
     else:
-        command.add_argument("file", metavar="FILE", help='a trace, or "-"')
-    command.set_defaults(top=10, member=None, score="float64", limit=sys.maxsize)
+        kind = "a trace" if name == "replay" else "a trace, a snapshot (name.goblin)"
+        command.add_argument("file", metavar="FILE", help=f'{kind}, or "-"')
+    command.set_defaults(top=10, member=None, score="float64", limit=sys.maxsize, save=None)
     if name in ("count", "leaderboard", "replay", "top"):
         command.add_argument(
             "-n", "--top", type=_count, metavar="N", help="members to show (%(default)s)"
@@ -170,6 +177,9 @@ def _add_arguments(name: str, command: argparse.ArgumentParser) -> None:
         )
         command.add_argument(
             "--limit", type=_count, metavar="EVENTS", help="stop after so many events"
+        )
+        command.add_argument(
+            "--save", metavar="SNAPSHOT", help="write the sorted set to a file (name.goblin)"
         )
     if name == "replay":
         command.add_argument("--key", metavar="NAME", help="leave out the commands of other keys")

@@ -27,6 +27,7 @@ _PAGES, _PLAYERS = "pages", "players"  # what the one set of a dump, or of games
 _DUMPS = (".tsv", ".tsv.bz2")
 _COMMANDS = (".cmds", ".cmds.bz2")
 _GAMES = (".pgn", ".pgn.zst", ".pgn.bz2")
+_SNAPSHOT, _SET = ".goblin", "members"  # and what its one set is called
 # How commands and games (zstd, too) begin; the name of a wiki, as a dump begins, does not.
 _FIRST_COMMAND = re.compile(rb'\s*(["\'*Z]|(?i:zadd|zincrby)\s)')
 _FIRST_GAME = re.compile(rb"(\xef\xbb\xbf)?\s*\[|\x28\xb5\x2f\xfd|[\x50-\x5f]\x2a\x4d\x18")
@@ -68,13 +69,31 @@ def trace(file: str, options: Options) -> Loaded:
         return commands(file, options, None)
     if file.endswith(_GAMES) or _FIRST_GAME.match(head):
         return games([file], options, Ratings("all", False, False))
+    if file.endswith(_SNAPSHOT):
+        return snapshot(file)
     if file != "-" and not file.endswith(_DUMPS):
         os.stat(file)  # a missing file is the better reason
-        suffixes = ", ".join(_DUMPS + _COMMANDS + _GAMES)
+        suffixes = ", ".join((*_DUMPS, *_COMMANDS, *_GAMES, _SNAPSHOT))
         raise ValueError(
-            f"{file}: the name of a trace ends in one of {suffixes}; '-' reads standard input"
+            f"{file}: the name of a trace or snapshot ends in one of {suffixes}; "
+            "'-' reads standard input"
         )
     return history([file], options)
+
+
+def snapshot(file: str) -> Loaded:
+    """Read a sorted set that was saved."""
+    start = time.perf_counter()
+    scores: SortedSet[Any] = SortedSet.load(file)
+    return Loaded({_SET: scores}, 0, {}, time.perf_counter() - start)
+
+
+def save(loaded: Loaded, file: str) -> None:
+    """Write the one set of a trace to a snapshot."""
+    if len(loaded.sets) != 1:
+        keys = ", ".join(loaded.sets)
+        raise ValueError(f"a snapshot is of one key, and these are {len(loaded.sets)}: {keys}")
+    next(iter(loaded.sets.values())).save(file)
 
 
 def history(files: list[str], options: Options) -> Loaded:

@@ -526,3 +526,26 @@ def test_help_has_examples_that_parse(command: str, capsys: pytest.CaptureFixtur
         words = shlex.split(line.split("|")[-1])
         assert words[:2] == ["goblin", command]
         cli._parser().parse_args(words[1:])
+
+
+def test_a_saved_set_is_read_again(dump: Path, tmp_path: Path, run_json: Json) -> None:
+    path = tmp_path / "pages.goblin"
+    counted = run_json("count", dump, "--member", "int32", "--save", path)
+    assert goblin.SortedSet.load(path) == TRACE.final()
+    for command in ("top", "info", "digest"):
+        report = run_json(command, path)
+        assert report["digest"] == counted["digest"]
+        assert report["layout"] == "int32-float64"
+        assert report["events"] == 0
+
+
+def test_a_snapshot_is_of_one_key(tmp_path: Path, fails: Callable[..., str]) -> None:
+    path = tmp_path / "two.cmds"
+    path.write_bytes(b"ZADD a 1 1\nZADD b 1 1\n")
+    assert "one key" in fails("replay", path, "--save", tmp_path / "x.goblin")
+    assert not (tmp_path / "x.goblin").exists()
+
+
+def test_a_damaged_snapshot_is_told(tmp_path: Path, fails: Callable[..., str]) -> None:
+    (tmp_path / "x.goblin").write_bytes(b"nothing")
+    assert "x.goblin" in fails("top", tmp_path / "x.goblin")
