@@ -3,7 +3,7 @@
 #define PY_SORTEDSET_H
 
 #include "goblin_module.h"
-#include "py_lock.h"
+#include "py_host.h"
 #include "py_names.h"
 
 #include "gob_zset.h"
