@@ -2,6 +2,8 @@
 
 #include <time.h>
 
+#include "py_status.h"
+
 /* Milliseconds between two looks at signals and other threads. Those cost a busy thread up to 5 ms
  * for the GIL. */
 enum { PATIENCE = 20 };
@@ -97,6 +99,43 @@ int gob_put_off(void)
     Py_DECREF(type);
     Py_XDECREF(traceback);
     return 0;
+}
+
+typedef struct change {
+    gob_work work;
+    void *context;
+    gob_status status;
+} change;
+
+static gob_status carry_out(void *context, size_t from, size_t n)
+{
+    change *c = context;
+    c->status = c->work(c->context, from, n);
+    return c->status;
+}
+
+int gob_run_change(void *object, gob_alloc *a, gob_work work, void *context, size_t size)
+{
+    change c = {.work = work, .context = context};
+    (void)gob_run_whole(object, carry_out, &c, size);
+    return c.status == GOB_OK ? gob_finish_short(a) : (gob_raise(c.status), -1);
+}
+
+PyObject *gob_host_interrupt_at(void *object, gob_alloc *a, PyObject *n)
+{
+    unsigned long at = PyLong_AsUnsignedLong(n);
+    if ((at == (unsigned long)-1 && PyErr_Occurred()) || gob_ready(object) < 0) {
+        return NULL;
+    }
+    gob_host_for(object, a, SIZE_MAX);
+    gob_host *host = (gob_host *)(void *)a->pace;
+    if (host == NULL) {
+        return PyErr_NoMemory();
+    }
+    uint32_t left = host->interrupt_at;
+    host->interrupt_at = (uint32_t)at;
+    host->pace.left = at == 0 ? GOB_PACE : 1;
+    return PyLong_FromUnsignedLong(left);
 }
 
 int gob_breathe_now(gob_breath *b)

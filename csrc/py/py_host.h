@@ -31,6 +31,7 @@ void gob_host_free(gob_alloc *a);
  * with the exception where that can't be had. */
 int gob_put_off(void);
 
+/* After short work that was done: 0, or -1 as of gob_put_off. */
 GOB_INLINE int gob_finish_short(const gob_alloc *a)
 {
     gob_host *host = (gob_host *)(void *)a->pace;
@@ -40,6 +41,14 @@ GOB_INLINE int gob_finish_short(const gob_alloc *a)
     host->stopped = false;
     return gob_put_off();
 }
+
+/* A change of an object that is ready, in one call of size: it is done or has failed, and what it
+ * has ignored on its way is put off. 0, or -1 with an exception. */
+int gob_run_change(void *object, gob_alloc *a, gob_work work, void *context, size_t size);
+
+/* _interrupt_at(n) of an object that is ready -> what is left of the last n: long work of the core
+ * finds a Ctrl-C the n-th time that it looks out for one, once; 0 for none. For tests. */
+PyObject *gob_host_interrupt_at(void *object, gob_alloc *a, PyObject *n);
 
 /* For loops over Python objects: lets others in every now and then. 0, or -1 with what a signal
  * handler has raised. Starts as {0}. */

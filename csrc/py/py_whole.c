@@ -321,21 +321,7 @@ PyObject *gob_whole_fail_at(gob_sortedset *self, PyObject *n)
     return PyLong_FromUnsignedLongLong(left);
 }
 
-/* _interrupt_at(n) -> what is left of the last n: long work of the core finds a Ctrl-C the n-th
- * time that it looks out for one, once; 0 for none */
 PyObject *gob_whole_interrupt_at(gob_sortedset *self, PyObject *n)
 {
-    unsigned long at = PyLong_AsUnsignedLong(n);
-    if ((at == (unsigned long)-1 && PyErr_Occurred()) || gob_ready(self) < 0) {
-        return NULL;
-    }
-    gob_host_for(self, &self->z.alloc, SIZE_MAX);
-    gob_host *host = (gob_host *)(void *)self->z.alloc.pace;
-    if (host == NULL) {
-        return PyErr_NoMemory();
-    }
-    uint32_t left = host->interrupt_at;
-    host->interrupt_at = (uint32_t)at;
-    host->pace.left = at == 0 ? GOB_PACE : 1;
-    return PyLong_FromUnsignedLong(left);
+    return gob_host_interrupt_at(self, &self->z.alloc, n);
 }
