@@ -57,6 +57,7 @@ PyObject *gob_whole_configure(gob_sortedset *self, PyObject *args)
     };
     self->kind = (uint8_t)(kind > 1 ? kind - 1 : GOB_INTS);
     self->wide = kind == 1;
+    self->narrow = score_bytes == 4;
     layout.fixed = self->kind == GOB_UUID ? 16 : 0;
     uint64_t stamp = self->z.stamp + 1;
     gob_zset_clear(&self->z);
@@ -132,6 +133,7 @@ static void exchange(gob_sortedset *self, gob_zset *z, uint8_t *kind, bool *wide
     gob_zset_swap(&self->z, z);
     self->kind = *kind;
     self->wide = *wide;
+    self->narrow = self->z.index.score_bytes == 4;
     *kind = old;
     *wide = old_wide;
 }
@@ -176,6 +178,7 @@ PyObject *gob_whole_swap(gob_sortedset *self, PyObject *object)
     bool wide = other->wide;
     exchange(self, &other->z, &other->kind, &wide);
     other->wide = wide;
+    other->narrow = other->z.index.score_bytes == 4;
     gob_sortedset_expect(self, 0);
     gob_sortedset_expect(other, 0);
     Py_RETURN_NONE;
