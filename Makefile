@@ -59,10 +59,6 @@ test-py: build ## all Python tests, on the widest SIMD path
 	$(call say,Python tests: release build with $(WIDEST) kernels)
 	@GOBLIN_SIMD=$(WIDEST) $(PYTEST)
 
-test-slow: build ## tests at full size: minutes, and gigabytes of memory
-	$(call say,Python tests at full size)
-	@$(BIN)/pytest -q -m slow
-
 test-doc: build ## the examples in docstrings, docs and README
 	$(call say,Doctests)
 	@$(BIN)/pytest -q --doctest-modules --doctest-glob='*.md' goblin docs README.md
@@ -88,14 +84,15 @@ test-neon: ## C unit tests on the NEON kernels, cross-compiled and emulated
 
 # The lock of the binding in C, then the extension. The interpreter and numpy are not sanitized: only
 # what the extension does is looked at, but the locks of all are known.
+# The capture leaves the file of stderr alone, for the reports.
 test-tsan: $(READY) ## the lock, and tests of threads on an extension, built with the thread sanitizer
 	$(call say,Thread sanitizer: the lock in C)
 	@$(MAKE) --no-print-directory -j2 -C tests/threads/c
 	$(call say,Thread sanitizer: Python tests)
 	@GOBLIN_SANITIZE=thread $(call BUILD,tsan-py)
 	@PYTHONPATH=$(CURDIR)/build/tsan-py/lib TSAN_OPTIONS=ignore_noninstrumented_modules=1:exitcode=66 \
-	    LD_PRELOAD="$$($${CC:-cc} -print-file-name=libtsan.so)" $(BIN)/pytest -q tests/threads \
-	    --ignore=tests/threads/test_fork.py --ignore=tests/threads/test_interpreters.py
+	    LD_PRELOAD="$$($${CC:-cc} -print-file-name=libtsan.so)" $(BIN)/pytest -q --capture=sys \
+	    tests/threads --ignore=tests/threads/test_fork.py --ignore=tests/threads/test_interpreters.py
 
 # The interpreter itself is not sanitized, so the run-time library comes first by LD_PRELOAD, and
 # with it libstdc++, whose exceptions it must find. Python never frees all it owns: no leak check.
@@ -123,7 +120,7 @@ test-valgrind: build ## C tests, and each structure from Python, under valgrind 
 	@GOBLIN_SIMD=$(WIDEST) PYTHONMALLOC=malloc \
 	    $(VALGRIND) --suppressions=tests/valgrind.supp $(BIN)/python tests/valgrind.py
 
-test-slow: build ## the tests that take minutes each: every combination of what test-py samples
+test-slow: build ## tests of minutes each and gigabytes of memory: full sizes, and all combinations
 	$(call say,Slow tests)
 	@$(PYTEST) -m slow
 

@@ -127,7 +127,7 @@ size_t gob_fields_any(const gob_fields *s, uint64_t salt)
 
 /* Every record into an empty table that has room. The arena is read in order, and the table's
  * places are loaded a batch at a time. */
-static void fill_table(const gob_fields *s, gob_table *t)
+static gob_status fill_table(const gob_fields *s, gob_table *t, gob_pace *pace)
 {
     uint64_t hash[GOB_BATCH];
     int64_t member[GOB_BATCH];
@@ -148,21 +148,27 @@ static void fill_table(const gob_fields *s, gob_table *t)
         for (size_t i = 0; i < n; i++) {
             gob_table_insert_hashed(t, hash[i], member[i], 0.0);
         }
+        GOB_TRY(gob_spend(pace, n));
     }
+    return GOB_OK;
 }
 
-/* An empty table for `count` records with offsets of so many bytes. */
+/* A table of all records, with room for `count` and with offsets of so many bytes. */
 static gob_status table_for(const gob_fields *s, gob_alloc *a, size_t count, unsigned offset_bytes,
                             bool tight, gob_table *t)
 {
     gob_table like = s->table;
     like.member_bytes = (uint8_t)offset_bytes;
-    return gob_table_resized(&like, a, count, tight, t);
+    GOB_TRY(gob_table_resized(&like, a, count, tight, t));
+    gob_status status = fill_table(s, t, a->pace);
+    if (status != GOB_OK) {
+        gob_table_free(t, a);
+    }
+    return status;
 }
 
-static void take_table(gob_fields *s, gob_alloc *a, gob_table *t)
+static void take_table(gob_fields *s, gob_alloc *a, const gob_table *t)
 {
-    fill_table(s, t);
     gob_table_free(&s->table, a);
     s->table = *t;
 }
@@ -268,7 +274,8 @@ void gob_fields_free(gob_fields *s, gob_alloc *a)
     s->narrow_bits = narrow_bits;
 }
 
-static void copy_records(gob_fields *s, gob_next_record *next, const void *source)
+static gob_status copy_records(gob_fields *s, gob_pace *pace, gob_next_record *next,
+                               const void *source)
 {
     size_t bytes;
     const uint8_t *record;
@@ -276,7 +283,9 @@ static void copy_records(gob_fields *s, gob_next_record *next, const void *sourc
         uint8_t *to = gob_length_write(s->arena.at + s->arena.used, bytes);
         memcpy(to, record, bytes);
         s->arena.used += gob_fields_bytes_for(bytes);
+        GOB_TRY(gob_spend(pace, 1));
     }
+    return GOB_OK;
 }
 
 gob_status gob_fields_build(gob_fields *s, gob_alloc *a, gob_next_record *next, const void *source)
@@ -286,6 +295,7 @@ gob_status gob_fields_build(gob_fields *s, gob_alloc *a, gob_next_record *next, 
     size_t bytes;
     for (size_t at = 0; next(source, &at, &bytes) != NULL; count++) {
         total += gob_fields_bytes_for(bytes);
+        GOB_TRY(gob_spend(a->pace, 1));
     }
     if (count == 0) {
         return GOB_OK;
@@ -295,9 +305,11 @@ gob_status gob_fields_build(gob_fields *s, gob_alloc *a, gob_next_record *next, 
         return GOB_NOMEM;
     }
     s->arena.capacity = total;
-    copy_records(s, next, source);
     gob_table t;
-    gob_status status = table_for(s, a, count, reaches(s, total) ? 4 : 8, true, &t);
+    gob_status status = copy_records(s, a->pace, next, source);
+    if (status == GOB_OK) {
+        status = table_for(s, a, count, reaches(s, total) ? 4 : 8, true, &t);
+    }
     if (status != GOB_OK) {
         gob_fields_free(s, a);
         return status;

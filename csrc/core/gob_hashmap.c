@@ -68,18 +68,20 @@ static const uint8_t *next_record(const void *hash, size_t *at, size_t *bytes)
 }
 
 /* The full form of the entries of src, with memory of h. */
-static gob_fields *fields_of(gob_hashmap *h, const gob_hashmap *src)
+static gob_status fields_of(gob_hashmap *h, const gob_hashmap *src, gob_fields **fields)
 {
     gob_fields *s = gob_malloc(&h->alloc, sizeof *s);
     if (s == NULL) {
-        return NULL;
+        return GOB_NOMEM;
     }
     gob_fields_init(s, h->seed);
-    if (gob_fields_build(s, &h->alloc, next_record, src) != GOB_OK) {
+    gob_status status = gob_fields_build(s, &h->alloc, next_record, src);
+    if (status != GOB_OK) {
         gob_free(&h->alloc, s, sizeof *s);
-        return NULL;
+        return status;
     }
-    return s;
+    *fields = s;
+    return GOB_OK;
 }
 
 static void take_fields(gob_hashmap *h, gob_fields *s)
@@ -95,10 +97,8 @@ gob_status gob_hashmap_copy(gob_hashmap *dst, const gob_hashmap *src)
         dst->seed = src->seed;
         return gob_blob_copy(&dst->blob, &dst->alloc, &src->blob);
     }
-    gob_fields *s = fields_of(dst, src);
-    if (s == NULL) {
-        return GOB_NOMEM;
-    }
+    gob_fields *s;
+    GOB_TRY(fields_of(dst, src, &s));
     take_fields(dst, s);
     return GOB_OK;
 }
@@ -253,10 +253,8 @@ static bool has_value(const uint8_t *record, size_t bytes, const gob_coded *valu
 /* Room is made for the entry in the full form before that takes over. */
 static gob_status put_growing(gob_hashmap *h, const gob_field *f, const gob_coded *value)
 {
-    gob_fields *s = fields_of(h, h);
-    if (s == NULL) {
-        return GOB_NOMEM;
-    }
+    gob_fields *s;
+    GOB_TRY(fields_of(h, h, &s));
     gob_status status = gob_fields_put(s, &h->alloc, f, value, gob_fields_find(s, f));
     if (status == GOB_OK) {
         take_fields(h, s);
@@ -307,7 +305,8 @@ static gob_status put(gob_hashmap *h, const gob_field *f, const gob_coded *value
     return h->compact ? put_compact(h, f, value, created) : put_full(h, f, value, created);
 }
 
-/* After a change: gives back what is much. Without memory for that, all stays as it is. */
+/* After a change: gives back what is much. Without memory for that, or stopped, all stays as it is.
+ */
 static void settle(gob_hashmap *h)
 {
     if (!h->compact && gob_fields_wasteful(h->fields)) {
@@ -415,6 +414,7 @@ static gob_status reserve_rows(gob_hashmap *h, rows r)
             total += gob_fields_bytes_for(bytes);
             resizes = resizes || (found && old != bytes);
         }
+        GOB_TRY(gob_spend(h->alloc.pace, b.n));
     }
     return gob_fields_reserve(h->fields, &h->alloc, entries, resizes ? total : added);
 }
@@ -445,10 +445,8 @@ static gob_status stage(gob_hashmap *staged, const gob_hashmap *h, rows r, size_
         GOB_TRY(gob_blob_copy(&staged->blob, &staged->alloc, &h->blob));
         return put_rows(staged, r, created);
     }
-    gob_fields *s = fields_of(staged, h);
-    if (s == NULL) {
-        return GOB_NOMEM;
-    }
+    gob_fields *s;
+    GOB_TRY(fields_of(staged, h, &s));
     take_fields(staged, s);
     GOB_TRY(put_rows_full(staged, r, created));
     gob_status status = shrink(staged);
@@ -496,11 +494,12 @@ gob_status gob_hashmap_update(gob_hashmap *h, const gob_hashmap *from, size_t *c
 void gob_hashmap_take(gob_hashmap *h, gob_hashmap *from)
 {
     uint64_t stamp = h->stamp + (gob_hashmap_count(from) != 0);
-    uint64_t fail_at = h->alloc.fail_at;
+    gob_alloc own = h->alloc;
     free_entries(h);
     *h = *from;
     h->stamp = stamp;
-    gob_alloc_fail_at(&h->alloc, fail_at);
+    h->alloc.pace = own.pace;
+    gob_alloc_fail_at(&h->alloc, own.fail_at);
     gob_hashmap_init(from, from->encoding, from->max_compact, from->seed);
     check(h);
 }

@@ -351,21 +351,23 @@ static const uint8_t *next_renumbered(const void *source, size_t *at, size_t *by
     return c->room;
 }
 
-static size_t longest_record(const gob_fields *rows)
+static gob_status longest_record(const gob_records *r, size_t *longest)
 {
-    size_t longest = 0;
     size_t bytes;
-    for (size_t at = 0; gob_fields_next(rows, &at, &bytes) != NULL;) {
-        longest = bytes > longest ? bytes : longest;
+    *longest = 0;
+    for (size_t at = 0; gob_fields_next(&r->rows, &at, &bytes) != NULL;) {
+        *longest = bytes > *longest ? bytes : *longest;
+        GOB_TRY(gob_spend(r->alloc.pace, 1));
     }
-    return longest;
+    return GOB_OK;
 }
 
 /* The rows with other numbers of their shapes, with room for no more. */
 static gob_status renumber_rows(gob_records *r, const uint32_t *numbers, gob_fields *fresh)
 {
     gob_records_stage(r, fresh);
-    size_t longest = longest_record(&r->rows);
+    size_t longest;
+    GOB_TRY(longest_record(r, &longest));
     if (longest == 0) {
         return GOB_OK;
     }
@@ -506,6 +508,7 @@ gob_status gob_records_commit(gob_records *r, gob_fields *stage)
     if (gob_records_count(r) == 0 && gob_fields_count(stage) != 0) {
         gob_fields_free(&r->rows, &r->alloc);
         r->rows = *stage;
+        gob_records_stage(r, stage);
         r->stamp++;
         return GOB_OK;
     }

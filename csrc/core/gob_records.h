@@ -56,8 +56,8 @@ gob_status gob_records_edit(gob_records *r, gob_name key, const gob_cell *cells,
 bool gob_records_remove(gob_records *r, gob_name key);
 
 /* Many records, all or none: puts gather them, of one key the last one, in a stage of their own;
- * then commit takes them over, each in place of the one of its key, or abandon lets them go. No
- * other change may come in between. */
+ * then commit takes them over, each in place of the one of its key, or abandon lets them go; the
+ * stage is empty then. No other change may come in between. */
 void gob_records_stage(const gob_records *r, gob_fields *stage);
 gob_status gob_records_put(gob_records *r, gob_fields *stage, gob_name key, const gob_cell *cells,
                            size_t n);

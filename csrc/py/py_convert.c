@@ -2,7 +2,7 @@
 #include "goblin_module.h"
 
 #include "py_args.h"
-#include "py_lock.h"
+#include "py_host.h"
 
 static PyObject *too_short(Py_buffer *view)
 {

@@ -28,6 +28,7 @@ static void hash_dealloc(PyObject *object)
     }
     if (gob_is_intact(self)) {
         gob_hashmap_clear(&self->map);
+        gob_host_free(&self->map.alloc);
     }
     type->tp_free(object);
     Py_DECREF(type);
@@ -191,6 +192,7 @@ static PyMethodDef methods[] = {
     GOB_PLAIN("_live_bytes", gob_hash_live_bytes, METH_NOARGS, NULL),
     GOB_PLAIN("_validate", gob_hash_validate, METH_NOARGS, NULL),
     GOB_PLAIN("_fail_at", gob_hash_fail_at, METH_O, NULL),
+    GOB_PLAIN("_interrupt_at", gob_hash_interrupt_at, METH_O, NULL),
     {NULL, NULL, 0, NULL},
 };
 

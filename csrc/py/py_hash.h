@@ -2,7 +2,7 @@
 #ifndef PY_HASH_H
 #define PY_HASH_H
 
-#include "py_lock.h"
+#include "py_host.h"
 #include "py_names.h"
 #include "py_snapshot.h"
 
@@ -25,6 +25,12 @@ GOB_INLINE int gob_hash_check_own(gob_hash_object *self)
 /* "str", "bytes", "int64" or "float64". */
 const char *gob_value_word(gob_kind kind);
 
+/* Before it gets so many entries more: gives a hash that becomes large a host. */
+GOB_INLINE void gob_hash_expect(gob_hash_object *self, size_t more)
+{
+    gob_host_for(self, &self->map.alloc, gob_hashmap_count(&self->map) + more);
+}
+
 /* Before the core gets what was converted for these kinds: gob_ready, and no one has made it a hash
  * of other kinds meanwhile. */
 int gob_hash_ready_for(gob_hash_object *self, gob_kind key, gob_kind value);
@@ -38,11 +44,11 @@ typedef struct gob_staging {
 
 void gob_staging_begin(gob_staging *s, gob_hash_object *self);
 
-/* Allocations count as the hash's own again, for tests that make them fail. */
+/* It has the hash's host no longer, nor its failures of allocations that tests ask for. */
 void gob_staging_return(gob_staging *s);
 
-/* Each ends it: sets all or, on failure, none; or forgets them. */
-gob_status gob_staging_commit(gob_staging *s);
+/* Each ends it: sets all, or none and returns -1 with an exception; or forgets them. */
+int gob_staging_commit(gob_staging *s);
 void gob_staging_drop(gob_staging *s);
 
 /* py_hash_value.c: one value as an argument. A text lies in the caller's object or in the scratch,
@@ -122,5 +128,6 @@ PyObject *gob_hash_live_bytes(gob_hash_object *self, PyObject *unused);
 PyObject *gob_hash_sizeof(gob_hash_object *self, PyObject *unused);
 PyObject *gob_hash_validate(gob_hash_object *self, PyObject *unused);
 PyObject *gob_hash_fail_at(gob_hash_object *self, PyObject *n);
+PyObject *gob_hash_interrupt_at(gob_hash_object *self, PyObject *n);
 
 #endif

@@ -39,17 +39,18 @@ static int fill_list(const gob_hash_object *self, const gob_names *names, size_t
     return 0;
 }
 
-/* A new list of the values of a hash that is ready, with looks at signals. */
+/* A new list of the values of a hash that is ready. */
 static PyObject *list_values(gob_hash_object *self, const gob_names *names, PyObject *list,
                              PyObject *missing)
 {
     size_t count = (size_t)PyList_GET_SIZE(list);
+    gob_host_for(self, &self->map.alloc, count);
     gob_use before = gob_start(self, GOB_RUNNING);
     int result = 0;
     for (size_t from = 0; from < count && result == 0; from += GOB_BATCH) {
         size_t n = count - from < GOB_BATCH ? count - from : GOB_BATCH;
-        result = from % GOB_STRETCH == 0 && from != 0 ? PyErr_CheckSignals() : 0;
-        result = result < 0 ? -1 : fill_list(self, names, from, n, list, missing);
+        gob_status status = gob_spend(self->map.alloc.pace, n);
+        result = status == GOB_OK ? fill_list(self, names, from, n, list, missing) : -1;
     }
     gob_finish(self, before);
     if (result < 0) {
@@ -90,6 +91,7 @@ static gob_status read_stretch(void *context, size_t from, size_t count)
             const gob_value *v = values[i].kind == GOB_VALUE_NONE ? &r->missing : &values[i];
             memcpy(r->out + (from + i) * sizeof v->integer, &v->integer, sizeof v->integer);
         }
+        GOB_TRY(gob_spend(r->self->map.alloc.pace, n));
     }
     return GOB_OK;
 }
@@ -175,14 +177,15 @@ void gob_staging_begin(gob_staging *s, gob_hash_object *self)
 {
     s->self = self;
     gob_hashmap_init(&s->map, self->map.encoding, self->map.max_compact, self->map.seed);
-    gob_alloc_fail_at(&s->map.alloc,
-                      self->map.alloc.fail_at); /* its allocations count as the hash's own */
+    s->map.alloc.pace = self->map.alloc.pace;
+    gob_alloc_fail_at(&s->map.alloc, self->map.alloc.fail_at);
 }
 
 void gob_staging_return(gob_staging *s)
 {
     gob_alloc_fail_at(&s->self->map.alloc, s->map.alloc.fail_at);
     gob_alloc_fail_at(&s->map.alloc, 0);
+    s->map.alloc.pace = NULL;
 }
 
 void gob_staging_drop(gob_staging *s)
@@ -204,12 +207,13 @@ static gob_status set_staged(void *context, size_t from, size_t n)
     return gob_hashmap_update(&s->self->map, &s->map, &s->created);
 }
 
-gob_status gob_staging_commit(gob_staging *s)
+int gob_staging_commit(gob_staging *s)
 {
+    size_t count = gob_hashmap_count(&s->map);
     gob_staging_return(s);
-    gob_status status = gob_run_whole(s->self, set_staged, s, gob_hashmap_count(&s->map));
+    int result = gob_run_change(s->self, &s->self->map.alloc, set_staged, s, count);
     gob_hashmap_clear(&s->map);
-    return status;
+    return result;
 }
 
 /* Collects the rows that are to be written. */
@@ -240,18 +244,17 @@ static int set_staged_rows(call *c, size_t count)
         gob_staging_drop(&c->staging);
         return -1;
     }
-    gob_status status = gob_staging_commit(&c->staging);
+    int result = gob_staging_commit(&c->staging);
     c->created = c->staging.created;
-    return status == GOB_OK ? 0 : (gob_raise(status), -1);
+    return result;
 }
 
 static int set_rows(call *c, size_t count)
 {
-    if (c->only != ANY || count > PIECE) {
-        return set_staged_rows(c, count);
-    }
-    gob_status status = gob_run_whole(c->self, set_all, c, count);
-    return status == GOB_OK ? 0 : (gob_raise(status), -1);
+    gob_hash_expect(c->self, count);
+    return c->only != ANY || count > PIECE
+               ? set_staged_rows(c, count)
+               : gob_run_change(c->self, &c->self->map.alloc, set_all, c, count);
 }
 
 static int check_count(size_t keys, size_t values)
@@ -301,8 +304,25 @@ PyObject *gob_hash_set_many(gob_hash_object *self, PyObject *args)
     return result;
 }
 
-/* _pop_many(names) -> list of the values, None where absent. All are read first; a key that comes
- * again finds nothing left to remove. */
+/* Removes the keys whose values are in the list; one that comes again finds nothing left. Others
+ * are let in, but what they raise comes too late. */
+static int remove_all(gob_hash_object *self, const gob_names *names, PyObject *list)
+{
+    gob_alloc *a = &self->map.alloc;
+    gob_use before = gob_start(self, GOB_RUNNING);
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(list); i++) {
+        if (!gob_hashmap_remove(&self->map, gob_names_at(names, (size_t)i))) {
+            PyObject *again = PyList_GET_ITEM(list, i);
+            PyList_SET_ITEM(list, i, Py_NewRef(Py_None));
+            Py_DECREF(again);
+        }
+        (void)gob_spend(a->pace, 1);
+    }
+    gob_finish(self, before);
+    return gob_finish_short(a);
+}
+
+/* _pop_many(names) -> list of the values, None where absent. All are read first. */
 PyObject *gob_hash_pop_many(gob_hash_object *self, PyObject *names)
 {
     kinds k = {(gob_kind)self->key, (gob_kind)self->value};
@@ -313,12 +333,8 @@ PyObject *gob_hash_pop_many(gob_hash_object *self, PyObject *names)
     }
     size_t count;
     const gob_names *column = gob_names_get(names, k.key, &count);
-    for (size_t i = 0; i < count; i++) {
-        if (!gob_hashmap_remove(&self->map, gob_names_at(column, i))) {
-            PyObject *again = PyList_GET_ITEM(list, (Py_ssize_t)i);
-            PyList_SET_ITEM(list, (Py_ssize_t)i, Py_NewRef(Py_None));
-            Py_DECREF(again);
-        }
+    if (remove_all(self, column, list) < 0) {
+        Py_CLEAR(list);
     }
     return list;
 }

@@ -126,10 +126,11 @@ static PyObject *increment(gob_hash_object *self, gob_name name, const gob_value
     if (result == NULL) {
         return NULL;
     }
+    gob_hash_expect(self, 1);
     status = gob_hashmap_set(&self->map, name, &s.stored, &created);
-    if (status != GOB_OK) {
+    if (status != GOB_OK || gob_finish_short(&self->map.alloc) < 0) {
         Py_DECREF(result);
-        return gob_raise(status);
+        return status == GOB_OK ? NULL : gob_raise(status);
     }
     return result;
 }
@@ -190,18 +191,17 @@ static int carry_out(call *c, gob_hash_object *self, size_t count)
 {
     bool text = self->value == GOB_STR || self->value == GOB_BYTES;
     gob_status status;
+    gob_hash_expect(self, count);
     gob_staging_begin(&c->staging, self);
     int result = gob_try_in(self, step, c, count, text ? GOB_DETACH_MIN - 1 : GOB_STRETCH, &status);
-    if (result < 0 || status != GOB_OK) {
-        gob_staging_drop(&c->staging);
-    } else {
-        status = gob_staging_commit(&c->staging);
+    if (result == 0 && status == GOB_OK) {
+        return gob_staging_commit(&c->staging);
     }
-    if (result == 0 && status != GOB_OK) {
+    gob_staging_drop(&c->staging);
+    if (status != GOB_OK) {
         raise(status, &c->by.at[c->failed]);
-        result = -1;
     }
-    return result;
+    return -1;
 }
 
 static int check_rows(gob_kind kind, const gob_value_rows *by, size_t count)

@@ -97,6 +97,13 @@ PyObject *gob_hash_get(gob_hash_object *self, PyObject *const *args, Py_ssize_t 
     return value_or(self, given[0], given[1] != NULL ? given[1] : Py_None);
 }
 
+/* A key that is there. 0, or -1 as of gob_finish_short. */
+static int remove_name(gob_hash_object *self, gob_name name)
+{
+    (void)gob_hashmap_remove(&self->map, name);
+    return gob_finish_short(&self->map.alloc);
+}
+
 /* Removes a key and gives its value; NULL without an exception where it is absent. */
 static PyObject *take_out(gob_hash_object *self, PyObject *key)
 {
@@ -108,8 +115,8 @@ static PyObject *take_out(gob_hash_object *self, PyObject *key)
     if (l.value.kind != GOB_VALUE_NONE && gob_hash_check_own(self) == 0) {
         value = gob_value_object((gob_kind)self->value, &l.value);
     }
-    if (value != NULL) {
-        (void)gob_hashmap_remove(&self->map, l.name);
+    if (value != NULL && remove_name(self, l.name) < 0) {
+        Py_CLEAR(value);
     }
     gob_name_release(&l.scratch);
     return value;
@@ -167,8 +174,9 @@ static void release_entry(entry *e)
 static int write_entry(gob_hash_object *self, const entry *e)
 {
     bool created;
+    gob_hash_expect(self, 1);
     gob_status status = gob_hashmap_set(&self->map, e->name, &e->arg.value, &created);
-    return status == GOB_OK ? 0 : (gob_raise(status), -1);
+    return status == GOB_OK ? gob_finish_short(&self->map.alloc) : (gob_raise(status), -1);
 }
 
 static int delete_item(gob_hash_object *self, PyObject *key)
@@ -184,9 +192,9 @@ static int delete_item(gob_hash_object *self, PyObject *key)
         }
         return -1;
     }
-    (void)gob_hashmap_remove(&self->map, l.name);
+    int result = remove_name(self, l.name);
     gob_name_release(&l.scratch);
-    return 0;
+    return result;
 }
 
 int gob_hash_set_item(gob_hash_object *self, PyObject *key, PyObject *value)
@@ -232,9 +240,9 @@ static int remove_key(gob_hash_object *self, PyObject *key)
     if (gob_name_argument(NULL, key, (gob_kind)self->key, &name, &scratch) < 0) {
         return -1;
     }
-    (void)gob_hashmap_remove(&self->map, name);
+    int result = remove_name(self, name);
     gob_name_release(&scratch);
-    return 0;
+    return result;
 }
 
 PyObject *gob_hash_popitem(gob_hash_object *self, PyObject *unused)

@@ -6,11 +6,13 @@
 
 #include "gob_hashmap_snapshot.h"
 
-/* Another content and other options, as one change that iterators notice. */
+/* Another content and other options, as one change that iterators notice; the host stays. */
 static void replace(gob_hash_object *self, const gob_hashmap *map, uint8_t key, uint8_t value)
 {
     uint64_t stamp = self->map.stamp + 1;
+    gob_pace *pace = self->map.alloc.pace;
     self->map = *map;
+    self->map.alloc.pace = pace;
     self->map.stamp = stamp;
     self->key = key;
     self->value = value;
@@ -93,6 +95,7 @@ PyObject *gob_hash_assign(gob_hash_object *self, PyObject *object)
     }
     gob_hashmap_clear(&self->map);
     replace(self, &twin.map, key, value);
+    gob_hash_expect(self, 0);
     Py_RETURN_NONE;
 }
 
@@ -109,6 +112,8 @@ PyObject *gob_hash_swap(gob_hash_object *self, PyObject *object)
     uint8_t value = self->value;
     replace(self, &other->map, other->key, other->value);
     replace(other, &map, key, value);
+    gob_hash_expect(self, 0);
+    gob_hash_expect(other, 0);
     Py_RETURN_NONE;
 }
 
@@ -125,9 +130,9 @@ PyObject *gob_hash_optimize(gob_hash_object *self, PyObject *unused)
     if (gob_ready(self) < 0 || gob_hash_check_own(self) < 0) {
         return NULL;
     }
-    gob_status status =
-        gob_run_whole(self, optimize_work, &self->map, gob_hashmap_count(&self->map));
-    return status == GOB_OK ? Py_NewRef(Py_None) : gob_raise(status);
+    size_t count = gob_hashmap_count(&self->map);
+    int result = gob_run_change(self, &self->map.alloc, optimize_work, &self->map, count);
+    return result < 0 ? NULL : Py_NewRef(Py_None);
 }
 
 static gob_status save_map(void *object, gob_sink *sink, void *to)
@@ -168,6 +173,7 @@ static gob_status load_map(void *object, const gob_reader *r, uint64_t seed, boo
     }
     gob_hashmap_clear(&self->map);
     self->map = map;
+    gob_hash_expect(self, 0);
     return GOB_OK;
 }
 
@@ -230,4 +236,9 @@ PyObject *gob_hash_fail_at(gob_hash_object *self, PyObject *n)
     uint64_t left = self->map.alloc.fail_at;
     gob_alloc_fail_at(&self->map.alloc, at);
     return PyLong_FromUnsignedLongLong(left);
+}
+
+PyObject *gob_hash_interrupt_at(gob_hash_object *self, PyObject *n)
+{
+    return gob_host_interrupt_at(self, &self->map.alloc, n);
 }

@@ -5,7 +5,7 @@
 
 #include "py_args.h"
 #include "py_columns.h"
-#include "py_lock.h"
+#include "py_host.h"
 #include "py_uuid.h"
 
 const char *const gob_kind_words[] = {"str", "bytes", "uuid", NULL};

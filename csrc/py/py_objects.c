@@ -1,7 +1,7 @@
 /* Columns and single members from Python objects. */
 #include "py_args.h"
 #include "py_columns.h"
-#include "py_lock.h"
+#include "py_host.h"
 #include "py_utf8.h"
 #include "py_uuid.h"
 

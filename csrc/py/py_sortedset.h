@@ -3,7 +3,7 @@
 #define PY_SORTEDSET_H
 
 #include "goblin_module.h"
-#include "py_lock.h"
+#include "py_host.h"
 #include "py_names.h"
 #include "py_snapshot.h"
 
@@ -14,13 +14,14 @@ typedef struct gob_sortedset {
     GOB_LOCK_HEAD
     uint8_t kind;    /* gob_kind of the members */
     bool wide : 1;   /* integers of 64 bits */
+    bool narrow : 1; /* scores of 32 bits */
     bool warned : 1; /* has warned that an increment changed nothing */
     bool laid : 1;   /* has got its layout, */
     bool relaid : 1; /* and then another one, while calls may have converted for the first */
     gob_zset z;
 } gob_sortedset;
 
-/* Of integers. Known also while a call of another thread gives the set a new table. */
+/* Of integers; and of scores. Known also while a call of another thread changes the core. */
 GOB_INLINE unsigned gob_member_bytes(const gob_sortedset *self)
 {
     return self->wide ? 8 : 4;
@@ -28,7 +29,7 @@ GOB_INLINE unsigned gob_member_bytes(const gob_sortedset *self)
 
 GOB_INLINE unsigned gob_score_bytes(const gob_sortedset *self)
 {
-    return self->z.index.score_bytes;
+    return self->narrow ? 4 : 8;
 }
 
 /* Before a set that is ready changes: ValueError where it is mapped from a file. */

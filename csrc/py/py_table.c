@@ -30,6 +30,7 @@ static void table_dealloc(PyObject *object)
     }
     if (gob_is_intact(self)) {
         gob_records_clear(&self->records);
+        gob_host_free(&self->records.alloc);
     }
     type->tp_free(object);
     Py_DECREF(type);
@@ -85,7 +86,8 @@ static PyObject *table_remove(gob_table_object *self, PyObject *key)
     }
     PyObject *result = NULL;
     if (gob_table_ready_for(self, kinds) == 0 && gob_table_check_own(self) == 0) {
-        result = PyBool_FromLong(gob_records_remove(&self->records, name));
+        bool removed = gob_records_remove(&self->records, name);
+        result = gob_finish_short(&self->records.alloc) < 0 ? NULL : PyBool_FromLong(removed);
     }
     gob_name_release(&scratch);
     return result;
@@ -167,6 +169,7 @@ static PyMethodDef methods[] = {
     GOB_PLAIN("_live_bytes", gob_table_live_bytes, METH_NOARGS, NULL),
     GOB_PLAIN("_validate", gob_table_validate_all, METH_NOARGS, NULL),
     GOB_PLAIN("_fail_at", gob_table_fail_at, METH_O, NULL),
+    GOB_PLAIN("_interrupt_at", gob_table_interrupt_at, METH_O, NULL),
     {NULL, NULL, 0, NULL},
 };
 

@@ -26,6 +26,12 @@ GOB_INLINE int gob_table_check_own(gob_table_object *self)
     return GOB_LIKELY(!self->records.rows.mapped) ? 0 : gob_snapshot_refuse_write(self);
 }
 
+/* Before it gets so many records more: gives a table that becomes large a host. */
+GOB_INLINE void gob_table_expect(gob_table_object *self, size_t more)
+{
+    gob_host_for(self, &self->records.alloc, gob_records_count(&self->records) + more);
+}
+
 /* Before the core gets what was converted for these kinds: gob_ready, and no one has made it a
  * table of other kinds meanwhile. */
 int gob_table_ready_for(gob_table_object *self, gob_table_kinds kinds);
@@ -51,5 +57,6 @@ PyObject *gob_table_live_bytes(gob_table_object *self, PyObject *unused);
 PyObject *gob_table_sizeof(gob_table_object *self, PyObject *unused);
 PyObject *gob_table_validate_all(gob_table_object *self, PyObject *unused);
 PyObject *gob_table_fail_at(gob_table_object *self, PyObject *n);
+PyObject *gob_table_interrupt_at(gob_table_object *self, PyObject *n);
 
 #endif

@@ -142,21 +142,22 @@ static gob_status abandon(void *context, size_t from, size_t n)
  * may come in between. */
 static int transact(load *c)
 {
-    gob_status status = GOB_OK;
+    gob_status status;
+    gob_table_expect(c->self, c->rows);
     gob_use before = gob_start(c->self, GOB_RUNNING);
     gob_records_stage(&c->self->records, &c->stage);
     int result = gob_try_in(c->self, put_rows, c, c->rows, GOB_STRETCH / 8, &status);
-    if (result == 0 && status == GOB_OK) {
-        status = gob_detached(commit, c, 0, c->rows);
-    }
-    if (result < 0 || status != GOB_OK) {
-        (void)gob_detached(abandon, c, 0, c->rows);
-    }
-    gob_finish(c->self, before);
-    if (result == 0 && status != GOB_OK) {
+    if (status != GOB_OK) {
         gob_raise(status);
         result = -1;
     }
+    if (result == 0) {
+        result = gob_run_change(c->self, &c->self->records.alloc, commit, c, c->rows);
+    }
+    if (result < 0) {
+        (void)gob_detached(abandon, c, 0, c->rows);
+    }
+    gob_finish(c->self, before);
     return result;
 }
 
@@ -286,6 +287,7 @@ static gob_status read_numbers(void *context, size_t from, size_t n)
             memcpy(out, v->kind == GOB_VALUE_INT ? (const void *)&v->integer : &v->real,
                    sizeof(int64_t));
         }
+        GOB_TRY(gob_spend(c->self->records.alloc.pace, got));
     }
     return GOB_OK;
 }
@@ -300,7 +302,7 @@ static int read_texts(reader *c, PyArrayObject *array, PyObject *missing)
     for (size_t done = 0;
          (got = gob_records_column(&c->self->records, c->field, &c->at, values, GOB_BATCH)) != 0;
          done += got) {
-        if (done % (GOB_STRETCH / 8) == 0 && PyErr_CheckSignals() < 0) {
+        if (gob_spend(c->self->records.alloc.pace, got) != GOB_OK) {
             return -1;
         }
         for (size_t i = 0; i < got; i++, out++) {

@@ -104,12 +104,10 @@ static int edit(const record *self, call *c, const gob_value *value)
         return -1;
     }
     gob_cell cell = {c->field, *value};
-    gob_status status = gob_records_edit(&self->table->records, c->key, &cell, 1);
+    gob_records *r = &self->table->records;
+    gob_status status = gob_records_edit(r, c->key, &cell, 1);
     gob_name_release(&c->key_scratch);
-    if (status != GOB_OK) {
-        gob_raise(status);
-    }
-    return status == GOB_OK ? 0 : -1;
+    return status == GOB_OK ? gob_finish_short(&r->alloc) : (gob_raise(status), -1);
 }
 
 static int set(const record *self, PyObject *field, PyObject *object)

@@ -72,11 +72,13 @@ static gob_table_object *other_table(const gob_table_object *self, PyObject *obj
     return (gob_table_object *)object;
 }
 
-/* Other records, as one change that iterators notice. */
+/* Other records, as one change that iterators notice; the host stays. */
 static void replace(gob_table_object *self, const gob_records *records, gob_table_kinds kinds)
 {
     uint64_t stamp = self->records.stamp + 1;
+    gob_pace *pace = self->records.alloc.pace;
     self->records = *records;
+    self->records.alloc.pace = pace;
     self->records.stamp = stamp;
     self->kinds = kinds;
 }
@@ -93,7 +95,8 @@ PyObject *gob_table_assign(gob_table_object *self, PyObject *object)
     gob_table_kinds kinds = other->kinds;
     gob_records_init(&twin, seed);
     pair p = {&twin, &other->records};
-    /* Failures that tests ask for are those of the table that is copied. */
+    /* The host, and the failures that tests ask for, are those of the table that is copied. */
+    twin.alloc.pace = p.from->alloc.pace;
     gob_alloc_fail_at(&twin.alloc, p.from->alloc.fail_at);
     gob_status status = gob_run_whole(other, copy_work, &p, gob_records_count(p.from));
     gob_alloc_fail_at(&p.from->alloc, twin.alloc.fail_at);
@@ -107,6 +110,7 @@ PyObject *gob_table_assign(gob_table_object *self, PyObject *object)
     }
     gob_records_clear(&self->records);
     replace(self, &twin, kinds);
+    gob_table_expect(self, 0);
     Py_RETURN_NONE;
 }
 
@@ -122,6 +126,8 @@ PyObject *gob_table_swap(gob_table_object *self, PyObject *object)
     gob_table_kinds kinds = self->kinds;
     replace(self, &other->records, other->kinds);
     replace(other, &records, kinds);
+    gob_table_expect(self, 0);
+    gob_table_expect(other, 0);
     Py_RETURN_NONE;
 }
 
@@ -138,9 +144,9 @@ PyObject *gob_table_optimize(gob_table_object *self, PyObject *unused)
     if (gob_ready(self) < 0 || gob_table_check_own(self) < 0) {
         return NULL;
     }
-    gob_status status =
-        gob_run_whole(self, optimize_work, &self->records, gob_records_count(&self->records));
-    return status == GOB_OK ? Py_NewRef(Py_None) : gob_raise(status);
+    size_t count = gob_records_count(&self->records);
+    int result = gob_run_change(self, &self->records.alloc, optimize_work, &self->records, count);
+    return result < 0 ? NULL : Py_NewRef(Py_None);
 }
 
 static gob_status save_records(void *object, gob_sink *sink, void *to)
@@ -223,6 +229,7 @@ static gob_status load_records(void *object, const gob_reader *reader, uint64_t 
     gob_records_clear(&self->records);
     self->records = records;
     self->kinds = own;
+    gob_table_expect(self, 0);
     return GOB_OK;
 }
 
@@ -285,4 +292,9 @@ PyObject *gob_table_fail_at(gob_table_object *self, PyObject *n)
     uint64_t left = self->records.alloc.fail_at;
     gob_alloc_fail_at(&self->records.alloc, at);
     return PyLong_FromUnsignedLongLong(left);
+}
+
+PyObject *gob_table_interrupt_at(gob_table_object *self, PyObject *n)
+{
+    return gob_host_interrupt_at(self, &self->records.alloc, n);
 }

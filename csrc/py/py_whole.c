@@ -60,6 +60,7 @@ PyObject *gob_whole_configure(gob_sortedset *self, PyObject *args)
     };
     self->kind = (uint8_t)(kind > 1 ? kind - 1 : GOB_INTS);
     self->wide = kind == 1;
+    self->narrow = score_bytes == 4;
     layout.fixed = self->kind == GOB_UUID ? 16 : 0;
     uint64_t stamp = self->z.stamp + 1;
     gob_zset_clear(&self->z);
@@ -135,6 +136,7 @@ static void exchange(gob_sortedset *self, gob_zset *z, uint8_t *kind, bool *wide
     gob_zset_swap(&self->z, z);
     self->kind = *kind;
     self->wide = *wide;
+    self->narrow = self->z.index.score_bytes == 4;
     *kind = old;
     *wide = old_wide;
 }
@@ -179,6 +181,7 @@ PyObject *gob_whole_swap(gob_sortedset *self, PyObject *object)
     bool wide = other->wide;
     exchange(self, &other->z, &other->kind, &wide);
     other->wide = wide;
+    other->narrow = other->z.index.score_bytes == 4;
     gob_sortedset_expect(self, 0);
     gob_sortedset_expect(other, 0);
     Py_RETURN_NONE;
@@ -315,6 +318,7 @@ static gob_status load_set(void *object, const gob_reader *r, uint64_t seed, boo
                            : kind == GOB_MEMBER_UUID  ? GOB_UUID
                                                       : GOB_INTS);
     self->wide = kind == GOB_MEMBER_INT64;
+    self->narrow = self->z.index.score_bytes == 4;
     self->laid = true;
     gob_sortedset_expect(self, 0);
     return GOB_OK;
@@ -397,21 +401,7 @@ PyObject *gob_whole_fail_at(gob_sortedset *self, PyObject *n)
     return PyLong_FromUnsignedLongLong(left);
 }
 
-/* _interrupt_at(n) -> what is left of the last n: long work of the core finds a Ctrl-C the n-th
- * time that it looks out for one, once; 0 for none */
 PyObject *gob_whole_interrupt_at(gob_sortedset *self, PyObject *n)
 {
-    unsigned long at = PyLong_AsUnsignedLong(n);
-    if ((at == (unsigned long)-1 && PyErr_Occurred()) || gob_ready(self) < 0) {
-        return NULL;
-    }
-    gob_host_for(self, &self->z.alloc, SIZE_MAX);
-    gob_host *host = (gob_host *)(void *)self->z.alloc.pace;
-    if (host == NULL) {
-        return PyErr_NoMemory();
-    }
-    uint32_t left = host->interrupt_at;
-    host->interrupt_at = (uint32_t)at;
-    host->pace.left = at == 0 ? GOB_PACE : 1;
-    return PyLong_FromUnsignedLong(left);
+    return gob_host_interrupt_at(self, &self->z.alloc, n);
 }

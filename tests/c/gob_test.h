@@ -19,7 +19,9 @@ static int test_allocations_failed;
     void *__wrap_##name parameters                                                                 \
     {                                                                                              \
         void *p = __real_##name arguments;                                                         \
-        test_allocations_failed += p == NULL;                                                      \
+        if (p == NULL) {                                                                           \
+            test_allocations_failed++; /* written only then, as threads may be here */             \
+        }                                                                                          \
         return p;                                                                                  \
     }
 

@@ -2,7 +2,9 @@
 #include <stdlib.h>
 
 #include "gob_bulk.h"
+#include "gob_hashmap.h"
 #include "gob_random.h"
+#include "gob_records.h"
 #include "gob_scan.h"
 #include "gob_test.h"
 
@@ -204,8 +206,176 @@ static void test_stopped_tidying(void)
     }
 }
 
+/* Hashes and records of each step-th row, with its name as the value. */
+
+static void fill_hash(gob_hashmap *h, size_t step)
+{
+    static gob_name fields[ROWS];
+    static gob_value values[ROWS];
+    gob_names rows = {.form = GOB_NAMES_LIST, .data = (const uint8_t *)fields};
+    size_t created;
+    for (size_t i = 0; i < ROWS / step; i++) {
+        fields[i] = names[i * step];
+        values[i] = gob_value_text(fields[i]);
+    }
+    gob_hashmap_init(h, true, 0, 5);
+    CHECK(gob_hashmap_set_many(h, &rows, values, 0, ROWS / step, &created) == GOB_OK);
+    CHECK(created == ROWS / step);
+}
+
+static bool hash_has(const gob_hashmap *h, size_t step)
+{
+    const char *why = NULL;
+    gob_value value;
+    bool same = gob_hashmap_validate(h, &why) && gob_hashmap_count(h) == ROWS / step;
+    for (size_t i = 0; same && i < ROWS; i += step) {
+        same = gob_hashmap_get(h, names[i], &value) && value.text.len == names[i].len &&
+               memcmp(value.text.at, names[i].at, names[i].len) == 0;
+    }
+    return same;
+}
+
+/* Each says by what step the rows are there afterwards. */
+typedef gob_status hash_work(gob_hashmap *h, size_t *step);
+
+static gob_status hash_copy(gob_hashmap *h, size_t *step)
+{
+    gob_hashmap copy;
+    gob_hashmap_init(&copy, true, 0, 9);
+    copy.alloc.pace = h->alloc.pace;
+    *step = 2;
+    gob_status status = gob_hashmap_copy(&copy, h);
+    CHECK(status != GOB_OK || hash_has(&copy, 2));
+    gob_hashmap_clear(&copy);
+    CHECK(copy.alloc.live == 0);
+    return status;
+}
+
+static gob_status hash_optimize(gob_hashmap *h, size_t *step)
+{
+    *step = 2;
+    return gob_hashmap_optimize(h);
+}
+
+static gob_status hash_update(gob_hashmap *h, size_t *step)
+{
+    gob_hashmap all;
+    size_t created = 0;
+    fill_hash(&all, 1);
+    *step = 1;
+    gob_status status = gob_hashmap_update(h, &all, &created);
+    CHECK(created == (status == GOB_OK ? ROWS / 2 : 0));
+    gob_hashmap_clear(&all);
+    return status;
+}
+
+static void test_stopped_hash(hash_work *does)
+{
+    bool stopped = true;
+    size_t stops = 0;
+    for (size_t stop_at = 1; stopped; stop_at += 1 + stop_at / 8) {
+        gob_hashmap h;
+        size_t step;
+        fill_hash(&h, 2);
+        uint64_t live = h.alloc.live;
+        uint64_t stamp = h.stamp;
+        host asks = {.pace = {goes_on, OFTEN}, .stop_at = stop_at};
+        h.alloc.pace = &asks.pace;
+        gob_status status = does(&h, &step);
+        stopped = asks.asked >= stop_at;
+        stops += stopped;
+        CHECK(status == (stopped ? GOB_STOPPED : GOB_OK));
+        CHECK(hash_has(&h, stopped ? 2 : step));
+        CHECK(!stopped || (h.alloc.live == live && h.stamp == stamp));
+        gob_hashmap_clear(&h);
+        CHECK(h.alloc.live == 0);
+    }
+    CHECK(stops != 0);
+}
+
+static gob_status put_records(gob_records *r, gob_fields *stage, size_t step)
+{
+    gob_records_stage(r, stage);
+    for (size_t i = 0; i < ROWS; i += step) {
+        gob_cell cell = {names[i % 3], gob_value_text(names[i])};
+        GOB_TRY(gob_records_put(r, stage, names[i], &cell, 1));
+    }
+    return GOB_OK;
+}
+
+static bool records_have(const gob_records *r, size_t step)
+{
+    const char *why = NULL;
+    gob_row row;
+    bool same = gob_records_validate(r, &why) && gob_records_count(r) == ROWS / step;
+    for (size_t i = 0; same && i < ROWS; i += step) {
+        same = gob_records_find(r, names[i], &row) &&
+               gob_records_value(r, &row, names[i % 3]).kind == GOB_VALUE_TEXT;
+    }
+    return same;
+}
+
+typedef gob_status records_work(gob_records *r, size_t *step);
+
+static gob_status records_copy(gob_records *r, size_t *step)
+{
+    gob_records copy;
+    gob_records_init(&copy, 9);
+    copy.alloc.pace = r->alloc.pace;
+    *step = 2;
+    gob_status status = gob_records_copy(&copy, r);
+    CHECK(status != GOB_OK || records_have(&copy, 2));
+    gob_records_clear(&copy);
+    CHECK(copy.alloc.live == 0);
+    return status;
+}
+
+static gob_status records_optimize(gob_records *r, size_t *step)
+{
+    *step = 2;
+    return gob_records_optimize(r);
+}
+
+static gob_status records_write(gob_records *r, size_t *step)
+{
+    gob_fields stage;
+    *step = 1;
+    gob_status status = put_records(r, &stage, 1);
+    status = status == GOB_OK ? gob_records_commit(r, &stage) : status;
+    gob_records_abandon(r, &stage); /* of a stage that was taken over: nothing */
+    return status;
+}
+
+static void test_stopped_records(records_work *does)
+{
+    bool stopped = true;
+    size_t stops = 0;
+    for (size_t stop_at = 1; stopped; stop_at += 1 + stop_at / 8) {
+        gob_records r;
+        gob_fields stage;
+        size_t step;
+        gob_records_init(&r, 5);
+        CHECK(put_records(&r, &stage, 2) == GOB_OK && gob_records_commit(&r, &stage) == GOB_OK);
+        uint64_t stamp = r.stamp;
+        host asks = {.pace = {goes_on, OFTEN}, .stop_at = stop_at};
+        r.alloc.pace = &asks.pace;
+        gob_status status = does(&r, &step);
+        stopped = asks.asked >= stop_at;
+        bool undone =
+            status == GOB_STOPPED; /* else all that was stopped was the packing after it */
+        stops += undone;
+        CHECK(status == GOB_OK || (stopped && undone));
+        CHECK(records_have(&r, undone ? 2 : step) && (!undone || r.stamp == stamp));
+        gob_records_clear(&r);
+        CHECK(r.alloc.live == 0);
+    }
+    CHECK(stops != 0);
+}
+
 int main(void)
 {
+    hash_work *const of_hashes[] = {hash_copy, hash_optimize, hash_update};
+    records_work *const of_records[] = {records_copy, records_optimize, records_write};
     work *const works[] = {work_sync,   work_optimize,  work_copy,  work_scans,
                            work_update, work_increment, work_remove};
     make_rows();
@@ -218,5 +388,9 @@ int main(void)
         }
     }
     test_stopped_tidying();
+    for (size_t i = 0; i < 3; i++) {
+        test_stopped_hash(of_hashes[i]);
+        test_stopped_records(of_records[i]);
+    }
     return test_report();
 }

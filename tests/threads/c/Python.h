@@ -34,6 +34,7 @@ extern exception *PyExc_RuntimeError;
 extern exception *PyExc_TypeError;
 PyObject *PyErr_Format(exception *kind, const char *text, ...);
 void PyErr_SetString(exception *kind, const char *text);
+PyObject *PyErr_Occurred(void);
 int PyErr_CheckSignals(void);
 unsigned long PyThread_get_thread_ident(void);
 

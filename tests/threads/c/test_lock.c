@@ -33,6 +33,12 @@ PyObject *gob_raise(gob_status status)
     return PyErr_Format(PyExc_RuntimeError, "%d", (int)status);
 }
 
+PyObject *PyErr_Occurred(void)
+{
+    static PyObject something;
+    return raised == 0 ? NULL : &something;
+}
+
 int PyErr_CheckSignals(void)
 {
     return 0;
