@@ -114,7 +114,10 @@ class Hash(Merging, _core.Hash[K, V]):
         """
         if isinstance(data, _core.Record):
             data = data.to_dict()
-        keys, values = data._atomically(data._split) if isinstance(data, Hash) else split(data)
+        if isinstance(data, Hash):
+            keys, values = data._atomically(data._split)
+        else:
+            keys, values = _convert.split(data, "key, value")
         self._set_many(*self._rows((*keys, *fields), (*values, *fields.values())), "any")
 
     def _split(self) -> tuple[tuple[K, ...], tuple[V, ...]]:
@@ -254,14 +257,6 @@ class Hash(Merging, _core.Hash[K, V]):
         {'name': 'Ann'}
         """
         return dict(self.items())
-
-
-def split(data: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
-    """A mapping or an iterable of pairs as keys and values."""
-    try:
-        return _convert.split(data)
-    except TypeError as error:
-        raise TypeError("a mapping or pairs of (key, value) are wanted") from error
 
 
 Hash.__module__ = "goblin"

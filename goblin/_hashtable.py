@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _convert, _core, _views
-from ._hash import Hash, KeyKind, Only, ValueKind, split
+from ._hash import Hash, KeyKind, Only, ValueKind
 from ._held import Merging, atomic, attributes, deep_twin, set_attributes, twin
 from ._results import HashTableMemory
 from ._sortedset import known
@@ -45,6 +45,14 @@ def _snapshot(data: Any) -> Any:
     if isinstance(data, Hash):
         return data._atomically(data.to_dict)
     return data.to_dict() if isinstance(data, Record | HashTable) else data
+
+
+def _fields(key: Any, record: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+    """The fields and the values of a record, which an error names."""
+    try:
+        return _convert.split(_snapshot(record), "field, value")
+    except TypeError as error:
+        raise TypeError(f"record {key!r}: {error}") from error
 
 
 def _as_dict(data: Any) -> Any:
@@ -241,7 +249,7 @@ class Record(Merging, _core.Record[F, V], MutableMapping[F, V]):
         >>> ann.to_dict()
         {'elo': '1516', 'won': '1'}
         """
-        keys, values = split(_snapshot(data))
+        keys, values = _convert.split(_snapshot(data), "field, value")
         self.set_many((*keys, *fields), (*values, *fields.values()))
 
     def clear(self) -> None:
@@ -577,12 +585,12 @@ class HashTable(Merging, _core.HashTable[K, F, V], MutableMapping[K, Record[F, V
 
     def _columns(self, data: Any) -> tuple[_core.Names, NDArray[np.int64], _core.Names, Any]:
         """Records as keys, how many fields each has, and all their fields and values."""
-        keys, records = split(_snapshot(data))
+        keys, records = _convert.split(_snapshot(data), "key, record")
         fields: list[Any] = []
         values: list[Any] = []
         counts = np.empty(len(keys), np.int64)
         for row, record in enumerate(records):
-            of_record = split(_snapshot(record))
+            of_record = _fields(keys[row], record)
             counts[row] = len(of_record[0])
             fields += of_record[0]
             values += of_record[1]

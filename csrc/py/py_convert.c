@@ -94,10 +94,15 @@ static PyObject *fill_scores(PyObject *module, PyObject *args)
     return result < 0 ? NULL : PyBool_FromLong(rounded);
 }
 
-/* One (member, score), any iterable of length 2. */
+/* One (member, score), any iterable of length 2 that is no text. */
 static int split_pair(PyObject *item, PyObject *members, PyObject *scores)
 {
     Py_ssize_t at = PyList_GET_SIZE(members);
+    if (PyUnicode_Check(item) || PyBytes_Check(item) || PyByteArray_Check(item)) {
+        PyErr_Format(PyExc_TypeError, "item %zd is no pair, but %.100s", at,
+                     Py_TYPE(item)->tp_name);
+        return -1;
+    }
     PyObject *pair = PySequence_Tuple(item);
     if (pair == NULL) {
         return -1;
