@@ -265,7 +265,16 @@ def numbers(values: Any, kind: str | None = None) -> NDArray[Any] | tuple[Any, .
         return _checked(array, "int64")
     if array.dtype.kind in "iuf" and kind != "int64" and np.can_cast(array.dtype, np.float64):
         return np.require(array, np.float64, ["C", "A"])
-    raise TypeError(f"{kind or 'numbers'} can't come from an array of {array.dtype}")
+    holes = array.dtype.kind == "f" and bool(np.isnan(array).any())
+    raise TypeError(
+        f"{kind or 'numbers'} can't come from an array of {array.dtype}"
+        + (", with NaN where one is missing; leave these out" if holes else "")
+    )
+
+
+def for_all(values: Any, kind: str, count: int) -> Any:
+    """Values for as many keys; one number stands for all."""
+    return values if kind in _ARRAYS or isinstance(values, Iterable) else (values,) * count
 
 
 def steps(by: Any, kind: str) -> Any:

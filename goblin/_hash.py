@@ -27,6 +27,7 @@ Only = Literal["any", "new", "existing"]
 _KEYS = ("str", "bytes")
 _VALUES = ("str", "bytes", "int64", "float64")
 _ONLY = ("any", "new", "existing")
+REFUSALS = (TypeError, ValueError, OverflowError)  # of what is no key or value
 
 
 class Hash(Merging, _core.Hash[K, V]):
@@ -118,7 +119,12 @@ class Hash(Merging, _core.Hash[K, V]):
             keys, values = data._atomically(data._split)
         else:
             keys, values = _convert.split(data, "key, value")
-        self._set_many(*self._rows((*keys, *fields), (*values, *fields.values())), "any")
+        keys, values = (*keys, *fields), (*values, *fields.values())
+        try:
+            self._set_many(*self._rows(keys, values), "any")
+        except REFUSALS:
+            blame(zip(keys, values, strict=True), self.value_dtype)
+            raise
 
     def _split(self) -> tuple[tuple[K, ...], tuple[V, ...]]:
         # Both begin before either is read: what changes the hash in between ends them.
@@ -129,6 +135,7 @@ class Hash(Merging, _core.Hash[K, V]):
         names = _convert.names(keys, self.key_dtype)
         if self.value_dtype in _KEYS:
             return names, _convert.names(values, self.value_dtype)
+        values = _convert.for_all(values, self.value_dtype, len(names))
         return names, _convert.numbers(values, self.value_dtype)
 
     def __eq__(self, other: object) -> bool:
@@ -175,8 +182,8 @@ class Hash(Merging, _core.Hash[K, V]):
     ) -> int:
         """Set values of shape (n,) of keys of shape (n,), in order; returns how many keys are new.
 
-        `only` "new" leaves those that are there, "existing" those that are not. All or nothing;
-        ValueError for different lengths, others as for one value. O(n).
+        One number stands for all. `only` "new" leaves those that are there, "existing" those that
+        are not. All or nothing; ValueError for different lengths, others as for one value. O(n).
 
         >>> h = goblin.Hash({"name": "Ann"})
         >>> h.set_many(["name", "elo"], ["Bea", "1500"], only="new"), h["name"]
@@ -257,6 +264,18 @@ class Hash(Merging, _core.Hash[K, V]):
         {'name': 'Ann'}
         """
         return dict(self.items())
+
+
+def blame(pairs: Iterable[tuple[Any, Any]], kind: Any) -> None:
+    """Raises the error of the first value that is refused, with its key."""
+    one: Hash[str, Any] = Hash(value=kind)
+    for key, value in pairs:
+        try:
+            one[""] = value
+        except REFUSALS as error:
+            if type(error) not in REFUSALS:
+                raise
+            raise type(error)(f"the value of {key!r}: {error}") from error
 
 
 Hash.__module__ = "goblin"

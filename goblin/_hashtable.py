@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copyreg
 import functools
+import itertools
 import math
 import sys
 from collections.abc import (
@@ -22,7 +23,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _convert, _core, _views
-from ._hash import Hash, KeyKind, Only, ValueKind
+from ._hash import REFUSALS, Hash, KeyKind, Only, ValueKind, blame
 from ._held import Merging, atomic, attributes, deep_twin, set_attributes, twin
 from ._results import HashTableMemory
 from ._sortedset import known
@@ -70,6 +71,16 @@ def _column(values: Any, kind: str) -> Any:
     fill = _core.fill_members if kind == "int64" else _core.fill_scores
     fill(numbers, array.itemsize, array)
     return array
+
+
+def _values(name: Any, values: Any, kind: str) -> Any:
+    """The column of a name, which errors tell."""
+    try:
+        return _column(values, kind)
+    except REFUSALS as error:
+        if type(error) not in REFUSALS:
+            raise
+        raise type(error)(f"column {name!r}: {error}") from error
 
 
 class Record(Merging, _core.Record[F, V], MutableMapping[F, V]):
@@ -280,7 +291,8 @@ class Record(Merging, _core.Record[F, V], MutableMapping[F, V]):
         >>> ann.set_many(["elo", "won"], ["1516", "1"])
         1
         """
-        names, column = self._names(keys), _column(values, self._table.value_dtype)
+        names, kind = self._names(keys), self._table.value_dtype
+        column = _column(_convert.for_all(values, kind, len(names)), kind)
         return self._change(lambda record: record.set_many(names, column, only=only))
 
     def pop_many(self, keys: Any) -> list[V | None]:
@@ -412,8 +424,14 @@ class HashTable(Merging, _core.HashTable[K, F, V], MutableMapping[K, Record[F, V
         """
         table = cls.__new__(cls)._of_kinds(key, field, value)
         ids = _convert.names(keys, key)
-        names = _convert.names(list(columns), field)
-        table._load(ids, names, tuple(_column(values, value) for values in columns.values()))
+        if not hasattr(columns, "keys"):
+            raise TypeError(
+                f"a mapping of columns is wanted, not {type(columns).__name__}; "
+                "from_arrow takes tables of Arrow and polars"
+            )
+        fields = list(columns.keys())
+        names = _convert.names(fields, field)
+        table._load(ids, names, tuple(_values(name, columns[name], value) for name in fields))
         return table
 
     @classmethod
@@ -432,7 +450,15 @@ class HashTable(Merging, _core.HashTable[K, F, V], MutableMapping[K, Record[F, V
         """
         import pyarrow
 
-        rows = pyarrow.table(data)
+        try:
+            rows = pyarrow.table(data)
+        except TypeError as error:
+            lazy = "; collect() it first" if hasattr(data, "collect") else ""
+            raise TypeError(
+                f"an Arrow table or stream is wanted, not {type(data).__name__}{lazy}"
+            ) from error
+        if key not in rows.column_names:
+            raise KeyError(f"{key!r} is none of the columns: {', '.join(rows.column_names)}")
         columns = dict(zip(rows.column_names, rows.columns, strict=True))
         if len(columns) < rows.num_columns:
             raise ValueError("two columns have one name")
@@ -595,7 +621,14 @@ class HashTable(Merging, _core.HashTable[K, F, V], MutableMapping[K, Record[F, V
             fields += of_record[0]
             values += of_record[1]
         ids, names = _convert.names(keys, self.key_dtype), _convert.names(fields, self.field_dtype)
-        return ids, counts, names, _column(values, self.value_dtype)
+        try:
+            column = _column(values, self.value_dtype)
+        except REFUSALS:
+            places = itertools.chain.from_iterable(map(itertools.repeat, keys, counts.tolist()))
+            cells = zip(places, fields, strict=True)
+            blame(zip(cells, values, strict=True), self.value_dtype)
+            raise
+        return ids, counts, names, column
 
     # ---- copies
 

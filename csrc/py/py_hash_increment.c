@@ -83,14 +83,36 @@ static gob_status add(gob_kind kind, const gob_value *old, const gob_value *by, 
                                      : add_to_text(old, by->real, out);
 }
 
-static PyObject *raise(gob_status status, const gob_value *by)
+/* What was to be added to what, and the field, when that fails. */
+typedef struct addition {
+    gob_name name;
+    gob_value old;
+    gob_value by;
+} addition;
+
+static PyObject *refuse_value(const gob_hash_object *self, const addition *a)
 {
-    bool integers = by->kind == GOB_VALUE_INT;
-    if (status == GOB_MALFORMED) {
-        PyErr_SetString(PyExc_ValueError,
-                        integers ? "the value is no integer of 64 bits in its shortest spelling"
-                                 : "the value or the step is no finite number");
+    PyObject *field = gob_name_object(NULL, (gob_kind)self->key, a->name);
+    PyObject *value = field == NULL ? NULL : gob_value_object((gob_kind)self->value, &a->old);
+    if (value != NULL) {
+        PyErr_Format(PyExc_ValueError, "the value of %R, %R, is no %s", field, value,
+                     a->by.kind == GOB_VALUE_INT ? "integer of 64 bits in its shortest spelling"
+                                                 : "finite number");
+    }
+    Py_XDECREF(field);
+    Py_XDECREF(value);
+    return NULL;
+}
+
+static PyObject *raise(const gob_hash_object *self, const addition *a, gob_status status)
+{
+    bool integers = a->by.kind == GOB_VALUE_INT;
+    if (status == GOB_MALFORMED && !integers && !isfinite(a->by.real)) {
+        PyErr_SetString(PyExc_ValueError, "the step is no finite number");
         return NULL;
+    }
+    if (status == GOB_MALFORMED) {
+        return refuse_value(self, a);
     }
     if (status == GOB_RANGE) {
         PyErr_SetString(PyExc_OverflowError, integers ? "the sum does not fit int64"
@@ -111,22 +133,21 @@ static int check_step(gob_kind kind, const gob_value *by)
 }
 
 /* The result is made before anything changes, as that may fail, too. */
-static PyObject *increment(gob_hash_object *self, gob_name name, const gob_value *by)
+static PyObject *increment(gob_hash_object *self, addition *a)
 {
-    gob_value old;
     sum s;
     bool created;
-    (void)gob_hashmap_get(&self->map, name, &old);
-    gob_status status = add((gob_kind)self->value, &old, by, &s);
+    (void)gob_hashmap_get(&self->map, a->name, &a->old);
+    gob_status status = add((gob_kind)self->value, &a->old, &a->by, &s);
     if (status != GOB_OK) {
-        return raise(status, by);
+        return raise(self, a, status);
     }
     PyObject *result =
         gob_value_object(s.number.kind == GOB_VALUE_INT ? GOB_INTS : GOB_FLOATS, &s.number);
     if (result == NULL) {
         return NULL;
     }
-    status = gob_hashmap_set(&self->map, name, &s.stored, &created);
+    status = gob_hashmap_set(&self->map, a->name, &s.stored, &created);
     if (status != GOB_OK) {
         Py_DECREF(result);
         return gob_raise(status);
@@ -141,17 +162,16 @@ PyObject *gob_hash_increment(gob_hash_object *self, PyObject *const *args, Py_ss
     PyObject *given[2];
     gob_kind key = (gob_kind)self->key;
     gob_kind kind = (gob_kind)self->value;
-    gob_name name;
     gob_name_scratch scratch;
-    gob_value by = kind == GOB_FLOATS ? gob_value_float(1.0) : gob_value_int(1);
+    addition a = {.by = kind == GOB_FLOATS ? gob_value_float(1.0) : gob_value_int(1)};
     if (gob_parse(&signature, args, nargs, kwnames, given) < 0 ||
-        gob_name_argument(NULL, given[0], key, &name, &scratch) < 0) {
+        gob_name_argument(NULL, given[0], key, &a.name, &scratch) < 0) {
         return NULL;
     }
     PyObject *result = NULL;
-    if ((given[1] == NULL || gob_take_step(kind, given[1], &by) == 0) &&
-        check_step(kind, &by) == 0 && gob_hash_ready_for(self, key, kind) == 0) {
-        result = increment(self, name, &by);
+    if ((given[1] == NULL || gob_take_step(kind, given[1], &a.by) == 0) &&
+        check_step(kind, &a.by) == 0 && gob_hash_ready_for(self, key, kind) == 0) {
+        result = increment(self, &a);
     }
     gob_name_release(&scratch);
     return result;
@@ -162,7 +182,7 @@ typedef struct call {
     gob_staging staging;
     const gob_names *names;
     gob_value_rows by;
-    size_t failed; /* the row that did */
+    addition now; /* the last one */
 } call;
 
 static gob_status step(void *context, size_t from, size_t n)
@@ -170,16 +190,16 @@ static gob_status step(void *context, size_t from, size_t n)
     call *c = context;
     const gob_hash_object *self = c->staging.self;
     for (size_t i = from; i < from + n; i++) {
-        gob_name name = gob_names_at(c->names, i);
-        gob_value old;
+        addition *a = &c->now;
         sum s;
         bool created;
-        c->failed = i;
-        if (!gob_hashmap_get(&c->staging.map, name, &old)) {
-            (void)gob_hashmap_get(&self->map, name, &old);
+        a->name = gob_names_at(c->names, i);
+        a->by = c->by.at[i];
+        if (!gob_hashmap_get(&c->staging.map, a->name, &a->old)) {
+            (void)gob_hashmap_get(&self->map, a->name, &a->old);
         }
-        GOB_TRY(add((gob_kind)self->value, &old, &c->by.at[i], &s));
-        GOB_TRY(gob_hashmap_set(&c->staging.map, name, &s.stored, &created));
+        GOB_TRY(add((gob_kind)self->value, &a->old, &a->by, &s));
+        GOB_TRY(gob_hashmap_set(&c->staging.map, a->name, &s.stored, &created));
     }
     return GOB_OK;
 }
@@ -192,15 +212,14 @@ static int carry_out(call *c, gob_hash_object *self, size_t count)
     gob_staging_begin(&c->staging, self);
     int result = gob_try_in(self, step, c, count, text ? GOB_DETACH_MIN - 1 : GOB_STRETCH, &status);
     if (result < 0 || status != GOB_OK) {
+        if (result == 0) {
+            raise(self, &c->now, status); /* while the value that it names lies there */
+        }
         gob_staging_drop(&c->staging);
-    } else {
-        status = gob_staging_commit(&c->staging);
+        return -1;
     }
-    if (result == 0 && status != GOB_OK) {
-        raise(status, &c->by.at[c->failed]);
-        result = -1;
-    }
-    return result;
+    status = gob_staging_commit(&c->staging);
+    return status == GOB_OK ? 0 : (gob_raise(status), -1);
 }
 
 static int check_rows(gob_kind kind, const gob_value_rows *by, size_t count)
@@ -223,7 +242,7 @@ static PyObject *increment_many(gob_hash_object *self, PyObject *names, PyObject
     size_t count;
     gob_kind key = (gob_kind)self->key;
     gob_kind kind = (gob_kind)self->value;
-    call c = {.failed = 0};
+    call c;
     c.names = gob_names_get(names, key, &count);
     if (c.names == NULL || gob_take_steps(kind, by, count, &c.by) < 0) {
         return NULL;

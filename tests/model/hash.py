@@ -250,7 +250,10 @@ class ModelHash:
     def set_many(self, keys: Any, values: Any, *, only: str = "any") -> int:
         """How many keys are new."""
         known(only, ONLY, "only")
-        keys, values, new = self._keys(keys), self._values(values), dict(self._map)
+        keys, new = self._keys(keys), dict(self._map)
+        if self.value_dtype not in KEYS and not isinstance(values, Iterable):
+            values = [values] * len(keys)
+        values = self._values(values)
         if len(keys) != len(values):
             raise ValueError("keys and values differ in length")
         for key, value in zip(keys, values, strict=True):
