@@ -272,11 +272,6 @@ def numbers(values: Any, kind: str | None = None) -> NDArray[Any] | tuple[Any, .
     )
 
 
-def for_all(values: Any, kind: str, count: int) -> Any:
-    """Values for as many keys; one number stands for all."""
-    return values if kind in _ARRAYS or isinstance(values, Iterable) else (values,) * count
-
-
 def steps(by: Any, kind: str) -> Any:
     """What increments of values of a kind add: one number, or each its own."""
     return numbers(by, kind if kind == "float64" else None) if isinstance(by, Iterable) else by

@@ -26,7 +26,7 @@ Only = Literal["any", "new", "existing"]
 
 _KEYS = ("str", "bytes")
 _VALUES = ("str", "bytes", "int64", "float64")
-_ONLY = ("any", "new", "existing")
+ONLY = ("any", "new", "existing")
 REFUSALS = (TypeError, ValueError, OverflowError)  # of what is no key or value
 
 
@@ -132,11 +132,7 @@ class Hash(Merging, _core.Hash[K, V]):
         return tuple(keys), tuple(values)
 
     def _rows(self, keys: Any, values: Any) -> tuple[_core.Names, Any]:
-        names = _convert.names(keys, self.key_dtype)
-        if self.value_dtype in _KEYS:
-            return names, _convert.names(values, self.value_dtype)
-        values = _convert.for_all(values, self.value_dtype, len(names))
-        return names, _convert.numbers(values, self.value_dtype)
+        return rows(keys, values, self.key_dtype, self.value_dtype)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Mapping):
@@ -189,7 +185,7 @@ class Hash(Merging, _core.Hash[K, V]):
         >>> h.set_many(["name", "elo"], ["Bea", "1500"], only="new"), h["name"]
         (1, 'Ann')
         """
-        known(only, _ONLY, "only")
+        known(only, ONLY, "only")
         return self._set_many(*self._rows(keys, values), only)
 
     def pop_many(self, keys: ArrayLike | Iterable[K]) -> list[V | None]:
@@ -264,6 +260,15 @@ class Hash(Merging, _core.Hash[K, V]):
         {'name': 'Ann'}
         """
         return dict(self.items())
+
+
+def rows(keys: Any, values: Any, key: str, value: str) -> tuple[_core.Names, Any]:
+    """Keys and values of these kinds, as the C half takes them; one number stands for all."""
+    names = _convert.names(keys, key)
+    if value in _KEYS:
+        return names, _convert.names(values, value)
+    many = isinstance(values, Iterable)
+    return names, _convert.numbers(values if many else (values,) * len(names), value)
 
 
 def blame(pairs: Iterable[tuple[Any, Any]], kind: Any) -> None:

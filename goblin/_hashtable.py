@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _convert, _core, _views
-from ._hash import REFUSALS, Hash, KeyKind, Only, ValueKind, blame
+from ._hash import ONLY, REFUSALS, Hash, KeyKind, Only, ValueKind, blame, rows
 from ._held import Merging, atomic, attributes, deep_twin, set_attributes, twin
 from ._results import HashTableMemory
 from ._sortedset import known
@@ -184,22 +184,10 @@ class Record(Merging, _core.Record[F, V], MutableMapping[F, V]):
     def _hash(self, data: Row[F, V] | None = None) -> Hash[F, V]:
         return self._maker()(data)
 
-    # Arithmetic and what else a Hash knows, it does: with one field, or with all of them.
+    def _rows(self, keys: Any, values: Any) -> tuple[_core.Names, Any]:
+        return rows(keys, values, self._table.field_dtype, self._table.value_dtype)
 
-    def _change_one(self, key: Any, change: Callable[[Hash[F, V]], R]) -> R:
-        result: R = self._table._atomically(self._through_one, key, change)
-        return result
-
-    def _through_one(self, key: Any, change: Callable[[Hash[F, V]], R]) -> R:
-        one = self._hash()
-        if key in self:
-            one[key] = self[key]
-        result = change(one)
-        if key in one:
-            self[key] = one[key]
-        elif key in self:
-            del self[key]
-        return result
+    # What else a Hash knows, it does, with all of the fields.
 
     def _names(self, keys: Any) -> Any:
         """Fields, read before the table is held: that runs code which may wait or change it."""
@@ -224,31 +212,6 @@ class Record(Merging, _core.Record[F, V], MutableMapping[F, V]):
         self._table.update({self._key: record})
         return result
 
-    def pop(self, key: object, default: Any = _NOTHING) -> Any:
-        """Remove a field and return its value; default, or else KeyError, where it is absent.
-
-        O(fields).
-
-        >>> import goblin
-        >>> ann = goblin.HashTable({"ann": {"elo": "1500"}})["ann"]
-        >>> ann.pop("elo"), ann.pop("elo", None)
-        ('1500', None)
-        """
-        if default is _NOTHING:
-            return self._change_one(key, lambda record: record.pop(key))
-        return self._change_one(key, lambda record: record.pop(key, default))
-
-    def setdefault(self, key: F, default: V) -> V:
-        """Return the value of a field, which gets default first where it is absent. O(fields).
-
-        >>> import goblin
-        >>> ann = goblin.HashTable({"ann": {"elo": "1500"}})["ann"]
-        >>> ann.setdefault("elo", "0"), ann.setdefault("won", "0")
-        ('1500', '0')
-        """
-        ((field, value),) = self._hash([(key, default)]).items()
-        return self._change_one(field, lambda record: record.setdefault(field, value))
-
     def update(  # type: ignore[override]
         self, data: Mapping[F, V] | Iterable[tuple[F, V]] = (), /, **fields: V
     ) -> None:
@@ -261,7 +224,12 @@ class Record(Merging, _core.Record[F, V], MutableMapping[F, V]):
         {'elo': '1516', 'won': '1'}
         """
         keys, values = _convert.split(_snapshot(data), "field, value")
-        self.set_many((*keys, *fields), (*values, *fields.values()))
+        keys, values = (*keys, *fields), (*values, *fields.values())
+        try:
+            self._set_many(*self._rows(keys, values), "any")
+        except REFUSALS:
+            blame(zip(keys, values, strict=True), self._table.value_dtype)
+            raise
 
     def clear(self) -> None:
         """Remove all fields; the record stays. O(fields).
@@ -291,9 +259,8 @@ class Record(Merging, _core.Record[F, V], MutableMapping[F, V]):
         >>> ann.set_many(["elo", "won"], ["1516", "1"])
         1
         """
-        names, kind = self._names(keys), self._table.value_dtype
-        column = _column(_convert.for_all(values, kind, len(names)), kind)
-        return self._change(lambda record: record.set_many(names, column, only=only))
+        known(only, ONLY, "only")
+        return self._set_many(*self._rows(keys, values), only)
 
     def pop_many(self, keys: Any) -> list[V | None]:
         """Remove many fields, as Hash.pop_many does; their values. O(fields + keys).
@@ -304,16 +271,6 @@ class Record(Merging, _core.Record[F, V], MutableMapping[F, V]):
         """
         names = self._names(keys)
         return self._change(lambda record: record.pop_many(names))
-
-    def increment(self, key: F, by: Any = 1) -> Any:
-        """Add to the value of a field, as Hash.increment does; the new value. O(fields).
-
-        >>> import goblin
-        >>> goblin.HashTable({"ann": {"elo": "1500"}})["ann"].increment("elo", 16)
-        1516
-        """
-        step = self._step(by)
-        return self._change_one(key, lambda record: record.increment(key, step))
 
     def increment_many(self, keys: Any, by: Any = 1) -> None:
         """Add to the values of many fields, as Hash.increment_many does. O(fields + keys).

@@ -1,25 +1,9 @@
 /* The type goblin._core.Record: one record of a table, looked up anew at each call. */
+#include "py_table_row.h"
 #include "py_args.h"
 #include "py_status.h"
-#include "py_table.h"
 
-typedef struct record {
-    PyObject_HEAD gob_table_object *table;
-    PyObject *key; /* an exact str or bytes */
-} record;
-
-/* What a call is given, converted: the record's own key, a field and a value. */
-typedef struct call {
-    gob_table_kinds kinds;
-    gob_name key;
-    gob_name_scratch key_scratch;
-    gob_name field;
-    gob_name_scratch scratch;
-} call;
-
-/* The row of a record, and its key, which needs gob_name_release after a success. A table that has
- * got keys of another kind has no record of this one. */
-static int reach(const record *self, call *c, gob_row *row)
+int gob_view_reach(const gob_view_object *self, gob_view_call *c, gob_row *row)
 {
     int found = gob_find_name(NULL, self->key, (gob_kind)c->kinds.key, &c->key, &c->key_scratch);
     int result = found < 0 ? -1 : gob_table_ready_for(self->table, c->kinds);
@@ -34,16 +18,16 @@ static int reach(const record *self, call *c, gob_row *row)
 }
 
 /* The value of a field, GOB_VALUE_NONE also for what can't be one. 0, or -1 with an exception. */
-static int look_up(const record *self, PyObject *field, gob_value *value)
+static int look_up(const gob_view_object *self, PyObject *field, gob_value *value)
 {
-    call c = {.kinds = self->table->kinds};
+    gob_view_call c = {.kinds = self->table->kinds};
     gob_row row;
     int found = gob_find_name(NULL, field, (gob_kind)c.kinds.field, &c.field, &c.scratch);
     if (found < 0) {
         return -1;
     }
     value->kind = GOB_VALUE_NONE;
-    int result = reach(self, &c, &row);
+    int result = gob_view_reach(self, &c, &row);
     if (result == 0 && found) {
         *value = gob_records_value(&self->table->records, &row, c.field);
     }
@@ -56,21 +40,21 @@ static int look_up(const record *self, PyObject *field, gob_value *value)
     return result;
 }
 
-static PyObject *value_of(const record *self, const gob_value *value)
+PyObject *gob_view_value(const gob_view_object *self, const gob_value *value)
 {
     return gob_value_object((gob_kind)self->table->kinds.value, value);
 }
 
-static PyObject *record_item(record *self, PyObject *field)
+static PyObject *record_item(gob_view_object *self, PyObject *field)
 {
     gob_value value;
     if (look_up(self, field, &value) < 0) {
         return NULL;
     }
-    return value.kind == GOB_VALUE_NONE ? gob_raise_key(field) : value_of(self, &value);
+    return value.kind == GOB_VALUE_NONE ? gob_raise_key(field) : gob_view_value(self, &value);
 }
 
-static PyObject *record_get(record *self, PyObject *const *args, Py_ssize_t nargs,
+static PyObject *record_get(gob_view_object *self, PyObject *const *args, Py_ssize_t nargs,
                             PyObject *kwnames)
 {
     static const gob_signature signature = {"get", {"key", "default"}, 2, 1};
@@ -81,22 +65,22 @@ static PyObject *record_get(record *self, PyObject *const *args, Py_ssize_t narg
         return NULL;
     }
     if (value.kind != GOB_VALUE_NONE) {
-        return value_of(self, &value);
+        return gob_view_value(self, &value);
     }
     return Py_NewRef(given[1] != NULL ? given[1] : Py_None);
 }
 
-static int record_contains(record *self, PyObject *field)
+static int record_contains(gob_view_object *self, PyObject *field)
 {
     gob_value value;
     return look_up(self, field, &value) < 0 ? -1 : value.kind != GOB_VALUE_NONE;
 }
 
-/* Sets a field that was converted, or with GOB_VALUE_NONE removes it. */
-static int edit(const record *self, call *c, const gob_value *value)
+/* Sets the field of a call, or with GOB_VALUE_NONE removes it. */
+static int edit(const gob_view_object *self, gob_view_call *c, const gob_value *value)
 {
     gob_row row;
-    if (reach(self, c, &row) < 0) {
+    if (gob_view_reach(self, c, &row) < 0) {
         return -1;
     }
     gob_cell cell = {c->field, *value};
@@ -108,9 +92,9 @@ static int edit(const record *self, call *c, const gob_value *value)
     return status == GOB_OK ? 0 : -1;
 }
 
-static int set(const record *self, PyObject *field, PyObject *object)
+static int set(const gob_view_object *self, PyObject *field, PyObject *object)
 {
-    call c = {.kinds = self->table->kinds};
+    gob_view_call c = {.kinds = self->table->kinds};
     gob_value_argument value;
     if (gob_name_argument(NULL, field, (gob_kind)c.kinds.field, &c.field, &c.scratch) < 0) {
         return -1;
@@ -124,9 +108,9 @@ static int set(const record *self, PyObject *field, PyObject *object)
     return result;
 }
 
-static int delete (const record *self, PyObject *field)
+static int delete (const gob_view_object *self, PyObject *field)
 {
-    call c = {.kinds = self->table->kinds};
+    gob_view_call c = {.kinds = self->table->kinds};
     gob_value none;
     if (look_up(self, field, &none) < 0) {
         return -1;
@@ -144,13 +128,13 @@ static int delete (const record *self, PyObject *field)
     return result;
 }
 
-static int record_set_item(record *self, PyObject *field, PyObject *value)
+static int record_set_item(gob_view_object *self, PyObject *field, PyObject *value)
 {
     return value != NULL ? set(self, field, value) : delete (self, field);
 }
 
 /* The field is named by its new object, as its own name lies in the table. */
-static int remove_named(const record *self, call *c, PyObject *field)
+static int remove_named(const gob_view_object *self, gob_view_call *c, PyObject *field)
 {
     const gob_value none = {.kind = GOB_VALUE_NONE};
     if (gob_name_argument(NULL, field, (gob_kind)c->kinds.field, &c->field, &c->scratch) < 0) {
@@ -162,13 +146,14 @@ static int remove_named(const record *self, call *c, PyObject *field)
 }
 
 /* Fills an empty pair, which it steals, with the last field of a row, whose value is removed. */
-static PyObject *take_last(const record *self, call *c, const gob_row *row, PyObject *pair)
+static PyObject *take_last(const gob_view_object *self, gob_view_call *c, const gob_row *row,
+                           PyObject *pair)
 {
     size_t last = row->shape.count - 1;
     gob_value value = gob_row_value(row, last);
     gob_name name = gob_records_field(&self->table->records, row, last);
     PyObject *field = gob_name_object(NULL, (gob_kind)c->kinds.field, name);
-    PyObject *object = value_of(self, &value);
+    PyObject *object = gob_view_value(self, &value);
     PyTuple_SET_ITEM(pair, 0, field);
     PyTuple_SET_ITEM(pair, 1, object);
     if (field == NULL || object == NULL || remove_named(self, c, field) < 0) {
@@ -178,13 +163,13 @@ static PyObject *take_last(const record *self, call *c, const gob_row *row, PyOb
 }
 
 /* The pair is made first, as that may run other code. */
-static PyObject *record_popitem(record *self, PyObject *unused)
+static PyObject *record_popitem(gob_view_object *self, PyObject *unused)
 {
     PyObject *pair = PyTuple_New(2);
-    call c = {.kinds = self->table->kinds};
+    gob_view_call c = {.kinds = self->table->kinds};
     gob_row row;
     (void)unused;
-    if (pair == NULL || reach(self, &c, &row) < 0) {
+    if (pair == NULL || gob_view_reach(self, &c, &row) < 0) {
         Py_XDECREF(pair);
         return NULL;
     }
@@ -197,11 +182,11 @@ static PyObject *record_popitem(record *self, PyObject *unused)
     return take_last(self, &c, &row, pair);
 }
 
-static Py_ssize_t record_length(record *self)
+static Py_ssize_t record_length(gob_view_object *self)
 {
-    call c = {.kinds = self->table->kinds};
+    gob_view_call c = {.kinds = self->table->kinds};
     gob_row row;
-    if (reach(self, &c, &row) < 0) {
+    if (gob_view_reach(self, &c, &row) < 0) {
         return -1;
     }
     gob_name_release(&c.key_scratch);
@@ -209,7 +194,7 @@ static Py_ssize_t record_length(record *self)
 }
 
 /* All of them are exact str, bytes, int or float, so that no other code runs meanwhile. */
-static int fill_dict(const record *self, const gob_row *row, PyObject *dict)
+static int fill_dict(const gob_view_object *self, const gob_row *row, PyObject *dict)
 {
     gob_kind kind = (gob_kind)self->table->kinds.field;
     gob_part *parts = PyMem_New(gob_part, row->shape.count);
@@ -223,7 +208,7 @@ static int fill_dict(const record *self, const gob_row *row, PyObject *dict)
         gob_value value = gob_decode(parts[i].kind, parts[i].bytes);
         gob_name name = gob_records_field(&self->table->records, row, i);
         PyObject *field = gob_name_object(NULL, kind, name);
-        PyObject *object = value_of(self, &value);
+        PyObject *object = gob_view_value(self, &value);
         bool made = field != NULL && object != NULL;
         result = made ? PyDict_SetItem(dict, field, object) : -1;
         Py_XDECREF(field);
@@ -234,13 +219,13 @@ static int fill_dict(const record *self, const gob_row *row, PyObject *dict)
 }
 
 /* The dict is made first, as that may run other code. */
-static PyObject *record_to_dict(record *self, PyObject *unused)
+static PyObject *record_to_dict(gob_view_object *self, PyObject *unused)
 {
     (void)unused;
     PyObject *dict = PyDict_New();
-    call c = {.kinds = self->table->kinds};
+    gob_view_call c = {.kinds = self->table->kinds};
     gob_row row;
-    if (dict == NULL || reach(self, &c, &row) < 0) {
+    if (dict == NULL || gob_view_reach(self, &c, &row) < 0) {
         Py_XDECREF(dict);
         return NULL;
     }
@@ -283,7 +268,7 @@ static PyObject *record_new(PyTypeObject *type, PyObject *args, PyObject *kwargs
         return found < 0 ? NULL : gob_raise_key(key);
     }
     PyObject *own = key_object((gob_table_object *)table, key);
-    record *self = own == NULL ? NULL : (record *)type->tp_alloc(type, 0);
+    gob_view_object *self = own == NULL ? NULL : (gob_view_object *)type->tp_alloc(type, 0);
     if (self == NULL) {
         Py_XDECREF(own);
         return NULL;
@@ -296,7 +281,7 @@ static PyObject *record_new(PyTypeObject *type, PyObject *args, PyObject *kwargs
 static int record_traverse(PyObject *object, visitproc visit, void *arg)
 {
     Py_VISIT(Py_TYPE(object));
-    Py_VISIT(((record *)object)->table);
+    Py_VISIT(((gob_view_object *)object)->table);
     return 0;
 }
 
@@ -304,19 +289,19 @@ static void record_dealloc(PyObject *object)
 {
     PyTypeObject *type = Py_TYPE(object);
     PyObject_GC_UnTrack(object);
-    Py_XDECREF(((record *)object)->table);
-    Py_XDECREF(((record *)object)->key);
+    Py_XDECREF(((gob_view_object *)object)->table);
+    Py_XDECREF(((gob_view_object *)object)->key);
     type->tp_free(object);
     Py_DECREF(type);
 }
 
-static PyObject *record_table(record *self, void *unused)
+static PyObject *record_table(gob_view_object *self, void *unused)
 {
     (void)unused;
     return Py_NewRef(self->table);
 }
 
-static PyObject *record_key(record *self, void *unused)
+static PyObject *record_key(gob_view_object *self, void *unused)
 {
     (void)unused;
     return Py_NewRef(self->key);
@@ -335,6 +320,28 @@ PyDoc_STRVAR(to_dict_doc, "to_dict($self, /)\n--\n\n"
                           ">>> goblin.HashTable({'ann': {'elo': '1500'}})['ann'].to_dict()\n"
                           "{'elo': '1500'}\n");
 
+PyDoc_STRVAR(pop_doc,
+             "pop($self, key, default=<unrepresentable>)\n--\n\n"
+             "Remove a field and return its value; default, or else KeyError, where it is absent.\n"
+             "O(fields).\n\n"
+             ">>> ann = goblin.HashTable({'ann': {'elo': '1500'}})['ann']\n"
+             ">>> ann.pop('elo'), ann.pop('elo', None)\n"
+             "('1500', None)\n");
+
+PyDoc_STRVAR(
+    setdefault_doc,
+    "setdefault($self, key, default)\n--\n\n"
+    "Return the value of a field, which gets default first where it is absent. O(fields).\n\n"
+    ">>> ann = goblin.HashTable({'ann': {'elo': '1500'}})['ann']\n"
+    ">>> ann.setdefault('elo', '0'), ann.setdefault('won', '0')\n"
+    "('1500', '0')\n");
+
+PyDoc_STRVAR(increment_doc,
+             "increment($self, key, by=1)\n--\n\n"
+             "Add to the value of a field, as Hash.increment does; the new value. O(fields).\n\n"
+             ">>> goblin.HashTable({'ann': {'elo': '1500'}})['ann'].increment('elo', 16)\n"
+             "1516\n");
+
 PyDoc_STRVAR(popitem_doc,
              "popitem($self, /)\n--\n\n"
              "Remove any field and return it with its value; KeyError where there is none.\n"
@@ -344,6 +351,10 @@ PyDoc_STRVAR(popitem_doc,
 
 static PyMethodDef methods[] = {
     GOB_FAST("get", record_get, get_doc),
+    GOB_FAST("pop", gob_view_pop, pop_doc),
+    GOB_FAST("setdefault", gob_view_setdefault, setdefault_doc),
+    GOB_FAST("increment", gob_view_increment, increment_doc),
+    GOB_PLAIN("_set_many", gob_view_set_many, METH_VARARGS, NULL),
     GOB_PLAIN("popitem", record_popitem, METH_NOARGS, popitem_doc),
     GOB_PLAIN("to_dict", record_to_dict, METH_NOARGS, to_dict_doc),
     GOB_PLAIN("__class_getitem__", Py_GenericAlias, METH_O | METH_CLASS, NULL),
@@ -373,7 +384,7 @@ static PyType_Slot slots[] = {
 
 static PyType_Spec spec = {
     .name = "goblin._core.Record",
-    .basicsize = sizeof(record),
+    .basicsize = sizeof(gob_view_object),
     .flags =
         Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_IMMUTABLETYPE,
     .slots = slots,
