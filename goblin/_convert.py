@@ -237,6 +237,8 @@ def _is_frame(data: Any) -> bool:
 
 def split(data: Any, names: str) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
     """A mapping or an iterable of pairs as keys and values, which errors call `names`."""
+    if type(data) is dict:
+        return _core.split_pairs(data.items())
     if isinstance(data, _TEXT):
         raise TypeError(f"a mapping or pairs of ({names}) are wanted, not a text")
     if _is_frame(data):
@@ -252,6 +254,8 @@ def split(data: Any, names: str) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
 
 def numbers(values: Any, kind: str | None = None) -> NDArray[Any] | tuple[Any, ...]:
     """An array of int64 or float64, or a tuple of what may be numbers; None: of either kind."""
+    if type(values) is tuple:
+        return values
     if isinstance(values, _TEXT):
         raise TypeError(f"numbers are wanted, but this is one {type(values).__name__}")
     if not is_array(values):

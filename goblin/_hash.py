@@ -267,8 +267,9 @@ def rows(keys: Any, values: Any, key: str, value: str) -> tuple[_core.Names, Any
     names = _convert.names(keys, key)
     if value in _KEYS:
         return names, _convert.names(values, value)
-    many = isinstance(values, Iterable)
-    return names, _convert.numbers(values if many else (values,) * len(names), value)
+    if not isinstance(values, Iterable):
+        values = (values,) * len(names)
+    return names, _convert.numbers(values, value)
 
 
 def blame(pairs: Iterable[tuple[Any, Any]], kind: Any) -> None:

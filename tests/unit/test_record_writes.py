@@ -111,6 +111,6 @@ def test_a_record_that_is_gone_takes_nothing() -> None:
 
 def test_update_names_the_field() -> None:
     record = HashTable({"k": {}})["k"]
-    with pytest.raises(TypeError, match="'elo'.* must be str, not int"):
+    with pytest.raises(TypeError, match=r"'elo'.* must be str, not int"):
         record.update(name="Ann", elo=1500)
     assert record == {}
