@@ -135,9 +135,9 @@ class Hash(Merging, _core.Hash[K, V]):
         return rows(keys, values, self.key_dtype, self.value_dtype)
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Mapping):
-            return NotImplemented
-        items = other.to_dict() if isinstance(other, Hash | _core.Record) else dict(other.items())
+        if not isinstance(other, Mapping) or isinstance(other, _core.Record):
+            return NotImplemented  # a record can be gone, and knows
+        items = other.to_dict() if isinstance(other, Hash) else dict(other.items())
         return self.to_dict() == items
 
     def __repr__(self) -> str:

@@ -56,7 +56,11 @@ def _fields(key: Any, record: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
         raise TypeError(f"record {key!r}: {error}") from error
 
 
-def _as_dict(data: Any) -> Any:
+def _compared(data: Any) -> Any:
+    """A mapping as a dict; a record that is gone equals nothing."""
+    if isinstance(data, Record):
+        return data._now()
+    data = _snapshot(data)
     return dict(data.items()) if isinstance(data, Mapping) else data
 
 
@@ -87,8 +91,8 @@ class Record(Merging, _core.Record[F, V], MutableMapping[F, V]):
     """Field -> value: a live view of one record of a HashTable, as `table[key]` gives it.
 
     It is a MutableMapping with the methods of a Hash. Whatever is done with it happens in the
-    table; once the record is gone there, KeyError, until one of its key is put there again. Copies
-    and pickles of it are Hashes.
+    table; once the record is gone there, KeyError, until one of its key is put there again: only
+    `get`, bool, `==` and repr take that for an answer. Copies and pickles of it are Hashes.
     A field is found in O(fields), and a call that sets or removes some is O(fields), in one piece.
 
     >>> import goblin
@@ -117,6 +121,10 @@ class Record(Merging, _core.Record[F, V], MutableMapping[F, V]):
         gone = self._key not in self._table
         return self._table._stamp, None if gone else self.to_dict()
 
+    def _now(self) -> dict[F, V] | None:
+        """What it has, None where it is gone."""
+        return self._table._atomically(self._stamped)[1]  # type: ignore[no-any-return]
+
     def _iterate(self, kind: str) -> Iterator[Any]:
         if kind == "items":
             return self._entries()
@@ -128,13 +136,15 @@ class Record(Merging, _core.Record[F, V], MutableMapping[F, V]):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Mapping):
             return NotImplemented
-        equal: bool = self.to_dict() == _as_dict(_snapshot(other))
-        return equal
+        record = self._now()
+        return record is not None and record == _compared(other)
 
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({self._key!r}, {self.to_dict()!r})"
+        record = self._now()
+        content = "gone" if record is None else repr(record)
+        return f"{type(self).__name__}({self._key!r}, {content})"
 
     def keys(self) -> _views.Fields[F]:
         """A live view of the fields. O(1), iteration O(fields).
@@ -449,7 +459,7 @@ class HashTable(Merging, _core.HashTable[K, F, V], MutableMapping[K, Record[F, V
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Mapping):
             return NotImplemented
-        records = {key: _as_dict(_snapshot(record)) for key, record in _snapshot(other).items()}
+        records = {key: _compared(record) for key, record in _snapshot(other).items()}
         return self.to_dict() == records
 
     __hash__ = None  # type: ignore[assignment]

@@ -3,41 +3,64 @@
 #include "py_args.h"
 #include "py_status.h"
 
-int gob_view_reach(const gob_view_object *self, gob_view_call *c, gob_row *row)
+/* The same: 1, or 0 where the record is gone, or -1 with an exception. */
+static int find(const gob_view_object *self, gob_view_call *c, gob_row *row)
 {
     int found = gob_find_name(NULL, self->key, (gob_kind)c->kinds.key, &c->key, &c->key_scratch);
-    int result = found < 0 ? -1 : gob_table_ready_for(self->table, c->kinds);
-    if (result == 0 && (!found || !gob_records_find(&self->table->records, c->key, row))) {
-        gob_raise_key(self->key);
-        result = -1;
+    if (found < 0) {
+        return -1;
     }
-    if (result < 0 && found > 0) {
+    int result = gob_table_ready_for(self->table, c->kinds);
+    if (result == 0) {
+        result = found && gob_records_find(&self->table->records, c->key, row);
+    }
+    if (found && result <= 0) {
         gob_name_release(&c->key_scratch);
     }
     return result;
 }
 
-/* The value of a field, GOB_VALUE_NONE also for what can't be one. 0, or -1 with an exception. */
-static int look_up(const gob_view_object *self, PyObject *field, gob_value *value)
+int gob_view_reach(const gob_view_object *self, gob_view_call *c, gob_row *row)
+{
+    int found = find(self, c, row);
+    if (found == 0) {
+        gob_raise_key(self->key);
+    }
+    return found == 1 ? 0 : -1;
+}
+
+/* The value of a field, GOB_VALUE_NONE also for what can't be one. 1, or 0 where the record is
+ * gone, or -1 with an exception. */
+static int peek(const gob_view_object *self, PyObject *field, gob_value *value)
 {
     gob_view_call c = {.kinds = self->table->kinds};
     gob_row row;
-    int found = gob_find_name(NULL, field, (gob_kind)c.kinds.field, &c.field, &c.scratch);
-    if (found < 0) {
+    int named = gob_find_name(NULL, field, (gob_kind)c.kinds.field, &c.field, &c.scratch);
+    if (named < 0) {
         return -1;
     }
     value->kind = GOB_VALUE_NONE;
-    int result = gob_view_reach(self, &c, &row);
-    if (result == 0 && found) {
-        *value = gob_records_value(&self->table->records, &row, c.field);
-    }
-    if (result == 0) {
+    int found = find(self, &c, &row);
+    if (found == 1) {
+        if (named) {
+            *value = gob_records_value(&self->table->records, &row, c.field);
+        }
         gob_name_release(&c.key_scratch);
     }
-    if (found) {
+    if (named) {
         gob_name_release(&c.scratch);
     }
-    return result;
+    return found;
+}
+
+/* The same, with KeyError where the record is gone. 0, or -1 with an exception. */
+static int look_up(const gob_view_object *self, PyObject *field, gob_value *value)
+{
+    int found = peek(self, field, value);
+    if (found == 0) {
+        gob_raise_key(self->key);
+    }
+    return found == 1 ? 0 : -1;
 }
 
 PyObject *gob_view_value(const gob_view_object *self, const gob_value *value)
@@ -61,7 +84,7 @@ static PyObject *record_get(gob_view_object *self, PyObject *const *args, Py_ssi
     PyObject *given[2];
     gob_value value;
     if (gob_parse(&signature, args, nargs, kwnames, given) < 0 ||
-        look_up(self, given[0], &value) < 0) {
+        peek(self, given[0], &value) < 0) {
         return NULL;
     }
     if (value.kind != GOB_VALUE_NONE) {
@@ -193,6 +216,18 @@ static Py_ssize_t record_length(gob_view_object *self)
     return (Py_ssize_t)row.shape.count;
 }
 
+static int record_bool(gob_view_object *self)
+{
+    gob_view_call c = {.kinds = self->table->kinds};
+    gob_row row;
+    int found = find(self, &c, &row);
+    if (found != 1) {
+        return found;
+    }
+    gob_name_release(&c.key_scratch);
+    return row.shape.count != 0;
+}
+
 /* All of them are exact str, bytes, int or float, so that no other code runs meanwhile. */
 static int fill_dict(const gob_view_object *self, const gob_row *row, PyObject *dict)
 {
@@ -309,8 +344,8 @@ static PyObject *record_key(gob_view_object *self, void *unused)
 
 PyDoc_STRVAR(get_doc,
              "get($self, key, default=None)\n--\n\n"
-             "Return the value of a field, or default where it is absent or can't be one.\n"
-             "KeyError where the record is gone. O(fields).\n\n"
+             "Return the value of a field, or default where it is absent, can't be one, or the\n"
+             "record is gone. O(fields).\n\n"
              ">>> row = goblin.HashTable({'ann': {'elo': '1500'}})['ann']\n"
              ">>> row.get('elo'), row.get('age')\n"
              "('1500', None)\n");
@@ -375,6 +410,7 @@ static PyType_Slot slots[] = {
     {Py_tp_hash, PyObject_HashNotImplemented},
     {Py_tp_methods, methods},
     {Py_tp_getset, properties},
+    {Py_nb_bool, record_bool},
     {Py_mp_length, record_length},
     {Py_mp_subscript, record_item},
     {Py_mp_ass_subscript, record_set_item},

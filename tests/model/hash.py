@@ -347,6 +347,17 @@ class ModelRecord(ModelHash):
             raise KeyError(self._place)
         self._table._records[self._place] = new
 
+    def __bool__(self) -> bool:
+        return bool(self._table._records.get(self._place))
+
+    def __eq__(self, other: object) -> bool:
+        return self._place in self._table._records and super().__eq__(other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def get(self, key: Any, default: Any = None) -> Any:
+        return super().get(key, default) if self._place in self._table._records else default
+
 
 class ModelHashTable:
     def __init__(

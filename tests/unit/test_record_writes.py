@@ -114,3 +114,25 @@ def test_update_names_the_field() -> None:
     with pytest.raises(TypeError, match=r"'elo'.* must be str, not int"):
         record.update(name="Ann", elo=1500)
     assert record == {}
+
+
+def test_a_record_that_is_gone_says_so() -> None:
+    table = HashTable({"k": {"a": "1"}, "empty": {}})
+    record, empty = table["k"], table["empty"]
+    assert (bool(record), bool(empty)) == (True, False)
+    assert record == Hash({"a": "1"})
+    assert Hash({"a": "1"}) == record == {"a": "1"}
+    del table["k"]
+    assert repr(record) == "Record('k', gone)"
+    assert not record
+    assert (record.get("a"), record.get("a", 5), record.get(5, 6)) == (None, 5, 6)
+    for other in ({}, {"a": "1"}, Hash(), empty, record, 5):
+        assert record != other
+        assert other != record
+    assert table != {"empty": record}
+    for ask in (len, list, dict, lambda r: r["a"], lambda r: "a" in r, lambda r: r.copy()):
+        with pytest.raises(KeyError, match="k"):
+            ask(record)
+    table["k"] = {"b": "2"}
+    assert repr(record) == "Record('k', {'b': '2'})"
+    assert record
