@@ -29,6 +29,10 @@ PyObject *gob_table_update(gob_table_object *self, PyObject *args);
 PyObject *gob_table_load(gob_table_object *self, PyObject *args);
 PyObject *gob_table_column(gob_table_object *self, PyObject *args);
 
+/* py_table_row_write.c */
+PyObject *gob_table_increment(gob_table_object *self, PyObject *const *args, Py_ssize_t nargs,
+                              PyObject *kwnames);
+
 /* py_table_iter.c */
 PyObject *gob_table_iter(gob_table_object *self);
 
@@ -38,6 +42,7 @@ PyObject *gob_table_clear(gob_table_object *self, PyObject *unused);
 PyObject *gob_table_assign(gob_table_object *self, PyObject *other);
 PyObject *gob_table_swap(gob_table_object *self, PyObject *other);
 PyObject *gob_table_optimize(gob_table_object *self, PyObject *unused);
+PyObject *gob_table_fields(gob_table_object *self, PyObject *unused);
 PyObject *gob_table_memory(gob_table_object *self, PyObject *unused);
 PyObject *gob_table_live_bytes(gob_table_object *self, PyObject *unused);
 PyObject *gob_table_sizeof(gob_table_object *self, PyObject *unused);

@@ -118,19 +118,36 @@ PyObject *gob_view_setdefault(record *self, PyObject *const *args, Py_ssize_t na
     return result;
 }
 
-static PyObject *increment(const record *self, call *c, gob_addition *a)
+/* Adds to a field of the record of a key; one that is not there is made. */
+static PyObject *increment(gob_table_object *table, gob_name key, gob_addition *a)
 {
     gob_sum sum;
-    a->name = c->field;
-    if (look_up(self, c, &a->old) < 0) {
-        return NULL;
+    gob_row row;
+    a->old.kind = GOB_VALUE_NONE;
+    if (gob_records_find(&table->records, key, &row)) {
+        a->old = gob_records_value(&table->records, &row, a->name);
     }
     PyObject *result = gob_add(a, &sum);
     if (result == NULL) {
-        gob_name_release(&c->key_scratch);
-    } else if (put(self, c, sum.stored) < 0) {
-        Py_CLEAR(result);
+        return NULL;
     }
+    gob_cell cell = {a->name, sum.stored};
+    gob_status status = gob_records_edit(&table->records, key, &cell, 1);
+    if (status != GOB_OK) {
+        Py_DECREF(result);
+        return gob_raise(status);
+    }
+    return result;
+}
+
+static PyObject *increment_here(const record *self, call *c, gob_addition *a)
+{
+    gob_row row;
+    if (gob_view_reach(self, c, &row) < 0) {
+        return NULL;
+    }
+    PyObject *result = increment(self->table, c->key, a);
+    gob_name_release(&c->key_scratch);
     return result;
 }
 
@@ -142,12 +159,45 @@ PyObject *gob_view_increment(record *self, PyObject *const *args, Py_ssize_t nar
     gob_addition a = {.key = (gob_kind)c.kinds.field, .kind = (gob_kind)c.kinds.value};
     PyObject *given[2];
     if (gob_parse(&signature, args, nargs, kwnames, given) < 0 ||
-        gob_name_argument(NULL, given[0], a.key, &c.field, &c.scratch) < 0) {
+        gob_name_argument(NULL, given[0], a.key, &a.name, &c.scratch) < 0) {
         return NULL;
     }
     PyObject *result =
-        gob_take_addition(a.kind, given[1], &a.by) < 0 ? NULL : increment(self, &c, &a);
+        gob_take_addition(a.kind, given[1], &a.by) < 0 ? NULL : increment_here(self, &c, &a);
     gob_name_release(&c.scratch);
+    return result;
+}
+
+/* As of a record, which may be new. */
+static PyObject *increment_at(gob_table_object *table, gob_table_kinds kinds, PyObject *key,
+                              gob_addition *a)
+{
+    gob_name name;
+    gob_name_scratch scratch;
+    if (gob_name_argument(NULL, key, (gob_kind)kinds.key, &name, &scratch) < 0) {
+        return NULL;
+    }
+    PyObject *result = gob_table_ready_for(table, kinds) < 0 ? NULL : increment(table, name, a);
+    gob_name_release(&scratch);
+    return result;
+}
+
+PyObject *gob_table_increment(gob_table_object *self, PyObject *const *args, Py_ssize_t nargs,
+                              PyObject *kwnames)
+{
+    static const gob_signature signature = {"increment", {"key", "field", "by"}, 3, 2};
+    gob_table_kinds kinds = self->kinds;
+    gob_addition a = {.key = (gob_kind)kinds.field, .kind = (gob_kind)kinds.value};
+    gob_name_scratch scratch;
+    PyObject *given[3];
+    if (gob_parse(&signature, args, nargs, kwnames, given) < 0 ||
+        gob_name_argument(NULL, given[1], a.key, &a.name, &scratch) < 0) {
+        return NULL;
+    }
+    PyObject *result = gob_take_addition(a.kind, given[2], &a.by) < 0
+                           ? NULL
+                           : increment_at(self, kinds, given[0], &a);
+    gob_name_release(&scratch);
     return result;
 }
 
