@@ -64,6 +64,8 @@ def kind_of(data: Any, in_pairs: bool) -> str:
         return kind_of(data[dtype.names[0]], False)
     if dtype == np.uint8 and getattr(data, "shape", ())[1:] == (16,):
         return "uuid"
+    if in_pairs and _has_keys(data):
+        return kind_of(data.keys(), False)
     rows = in_pairs and getattr(data, "ndim", 1) == 2
     if isinstance(dtype, np.dtype) and dtype.kind in "iuTUSV" and not rows:
         if dtype.kind in "iu":
@@ -72,7 +74,7 @@ def kind_of(data: Any, in_pairs: bool) -> str:
     if isinstance(dtype, np.dtype) and dtype.kind != "O":
         return "int64"  # which refuses floats and the like by name
     first: Any = next(iter(data), None) if isinstance(data, Iterable) else None
-    if in_pairs and not isinstance(data, Mapping):
+    if in_pairs:
         first = next(iter(first), None) if isinstance(first, Iterable) else None
     if hasattr(first, "as_py"):
         first = first.as_py()
@@ -216,15 +218,44 @@ def _warn_rounded() -> None:
     )
 
 
-def split(data: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
-    """A mapping or an iterable of pairs as keys and values."""
+def _has_keys(data: Any) -> bool:
+    """Whether it is read as a mapping, as dict does: a Series is one, and a row of sqlite3."""
+    return isinstance(data, Mapping) or (hasattr(data, "keys") and hasattr(data, "__getitem__"))
+
+
+def _items(data: Any) -> Iterable[Any]:
+    if hasattr(data, "items"):
+        return data.items()  # type: ignore[no-any-return]
+    keys = data.keys()
+    return ((key, data[key]) for key in keys)
+
+
+def _is_frame(data: Any) -> bool:
+    """Whether it consists of columns, so that its keys would be their names."""
+    return hasattr(type(data), "columns") and not isinstance(data, Mapping)
+
+
+def split(data: Any, names: str) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+    """A mapping or an iterable of pairs as keys and values, which errors call `names`."""
+    if type(data) is dict:
+        return _core.split_pairs(data.items())
     if isinstance(data, _TEXT):
-        raise TypeError("a mapping or pairs are wanted, not a text")
-    return _core.split_pairs(data.items() if isinstance(data, Mapping) else data)
+        raise TypeError(f"a mapping or pairs of ({names}) are wanted, not a text")
+    if _is_frame(data):
+        raise TypeError(
+            f"pairs of ({names}) are wanted, not a frame; two of its columns become pairs by zip, "
+            "as in zip(frame['a'], frame['b'])"
+        )
+    try:
+        return _core.split_pairs(_items(data) if _has_keys(data) else data)
+    except TypeError as error:
+        raise TypeError(f"a mapping or pairs of ({names}) are wanted: {error}") from error
 
 
 def numbers(values: Any, kind: str | None = None) -> NDArray[Any] | tuple[Any, ...]:
     """An array of int64 or float64, or a tuple of what may be numbers; None: of either kind."""
+    if type(values) is tuple:
+        return values
     if isinstance(values, _TEXT):
         raise TypeError(f"numbers are wanted, but this is one {type(values).__name__}")
     if not is_array(values):
@@ -238,7 +269,11 @@ def numbers(values: Any, kind: str | None = None) -> NDArray[Any] | tuple[Any, .
         return _checked(array, "int64")
     if array.dtype.kind in "iuf" and kind != "int64" and np.can_cast(array.dtype, np.float64):
         return np.require(array, np.float64, ["C", "A"])
-    raise TypeError(f"{kind or 'numbers'} can't come from an array of {array.dtype}")
+    holes = array.dtype.kind == "f" and bool(np.isnan(array).any())
+    raise TypeError(
+        f"{kind or 'numbers'} can't come from an array of {array.dtype}"
+        + (", with NaN where one is missing; leave these out" if holes else "")
+    )
 
 
 def steps(by: Any, kind: str) -> Any:
@@ -249,13 +284,10 @@ def steps(by: Any, kind: str) -> Any:
 def pairs(data: Any, kind: str, score_dtype: str) -> tuple[Members, Scores]:
     """A mapping, or an iterable of (member, score)."""
     try:
-        ids, values = split(data)
+        ids, values = split(data, "member, score")
     except TypeError as error:
-        if isinstance(data, _TEXT):
-            raise
         raise TypeError(
-            "pairs of (member, score) are wanted; members alone need scores beside them, "
-            "as in (members, 1.0)"
+            f"{error}; members alone need scores beside them, as in (members, 1.0)"
         ) from error
     return members(ids, kind), _filled_scores(values, len(ids), score_dtype)
 

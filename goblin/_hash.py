@@ -26,7 +26,8 @@ Only = Literal["any", "new", "existing"]
 
 _KEYS = ("str", "bytes")
 _VALUES = ("str", "bytes", "int64", "float64")
-_ONLY = ("any", "new", "existing")
+ONLY = ("any", "new", "existing")
+REFUSALS = (TypeError, ValueError, OverflowError)  # of what is no key or value
 
 
 class Hash(Merging, Snapshots, _core.Hash[K, V]):
@@ -114,8 +115,16 @@ class Hash(Merging, Snapshots, _core.Hash[K, V]):
         """
         if isinstance(data, _core.Record):
             data = data.to_dict()
-        keys, values = data._atomically(data._split) if isinstance(data, Hash) else split(data)
-        self._set_many(*self._rows((*keys, *fields), (*values, *fields.values())), "any")
+        if isinstance(data, Hash):
+            keys, values = data._atomically(data._split)
+        else:
+            keys, values = _convert.split(data, "key, value")
+        keys, values = (*keys, *fields), (*values, *fields.values())
+        try:
+            self._set_many(*self._rows(keys, values), "any")
+        except REFUSALS:
+            blame(zip(keys, values, strict=True), self.value_dtype)
+            raise
 
     def _split(self) -> tuple[tuple[K, ...], tuple[V, ...]]:
         # Both begin before either is read: what changes the hash in between ends them.
@@ -123,15 +132,12 @@ class Hash(Merging, Snapshots, _core.Hash[K, V]):
         return tuple(keys), tuple(values)
 
     def _rows(self, keys: Any, values: Any) -> tuple[_core.Names, Any]:
-        names = _convert.names(keys, self.key_dtype)
-        if self.value_dtype in _KEYS:
-            return names, _convert.names(values, self.value_dtype)
-        return names, _convert.numbers(values, self.value_dtype)
+        return rows(keys, values, self.key_dtype, self.value_dtype)
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Mapping):
-            return NotImplemented
-        items = other.to_dict() if isinstance(other, Hash | _core.Record) else dict(other.items())
+        if not isinstance(other, Mapping) or isinstance(other, _core.Record):
+            return NotImplemented  # a record can be gone, and knows
+        items = other.to_dict() if isinstance(other, Hash) else dict(other.items())
         return self.to_dict() == items
 
     def __repr__(self) -> str:
@@ -160,14 +166,14 @@ class Hash(Merging, Snapshots, _core.Hash[K, V]):
     ) -> int:
         """Set values of shape (n,) of keys of shape (n,), in order; returns how many keys are new.
 
-        `only` "new" leaves those that are there, "existing" those that are not. All or nothing;
-        ValueError for different lengths, others as for one value. O(n).
+        One number stands for all. `only` "new" leaves those that are there, "existing" those that
+        are not. All or nothing; ValueError for different lengths, others as for one value. O(n).
 
         >>> h = goblin.Hash({"name": "Ann"})
         >>> h.set_many(["name", "elo"], ["Bea", "1500"], only="new"), h["name"]
         (1, 'Ann')
         """
-        known(only, _ONLY, "only")
+        known(only, ONLY, "only")
         return self._set_many(*self._rows(keys, values), only)
 
     def pop_many(self, keys: ArrayLike | Iterable[K]) -> list[V | None]:
@@ -244,12 +250,26 @@ class Hash(Merging, Snapshots, _core.Hash[K, V]):
         return dict(self.items())
 
 
-def split(data: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
-    """A mapping or an iterable of pairs as keys and values."""
-    try:
-        return _convert.split(data)
-    except TypeError as error:
-        raise TypeError("a mapping or pairs of (key, value) are wanted") from error
+def rows(keys: Any, values: Any, key: str, value: str) -> tuple[_core.Names, Any]:
+    """Keys and values of these kinds, as the C half takes them; one number stands for all."""
+    names = _convert.names(keys, key)
+    if value in _KEYS:
+        return names, _convert.names(values, value)
+    if not isinstance(values, Iterable):
+        values = (values,) * len(names)
+    return names, _convert.numbers(values, value)
+
+
+def blame(pairs: Iterable[tuple[Any, Any]], kind: Any) -> None:
+    """Raises the error of the first value that is refused, with its key."""
+    one: Hash[str, Any] = Hash(value=kind)
+    for key, value in pairs:
+        try:
+            one[""] = value
+        except REFUSALS as error:
+            if type(error) not in REFUSALS:
+                raise
+            raise type(error)(f"the value of {key!r}: {error}") from error
 
 
 Hash.__module__ = "goblin"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 import sys
 from collections.abc import (
@@ -21,7 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _convert, _core, _views
-from ._hash import Hash, KeyKind, Only, ValueKind, split
+from ._hash import ONLY, REFUSALS, Hash, KeyKind, Only, ValueKind, blame, rows
 from ._held import Merging, atomic, deep_twin, twin
 from ._results import HashTableMemory
 from ._snapshot import Snapshots
@@ -47,7 +48,19 @@ def _snapshot(data: Any) -> Any:
     return data.to_dict() if isinstance(data, Record | HashTable) else data
 
 
-def _as_dict(data: Any) -> Any:
+def _fields(key: Any, record: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+    """The fields and the values of a record, which an error names."""
+    try:
+        return _convert.split(_snapshot(record), "field, value")
+    except TypeError as error:
+        raise TypeError(f"record {key!r}: {error}") from error
+
+
+def _compared(data: Any) -> Any:
+    """A mapping as a dict; a record that is gone equals nothing."""
+    if isinstance(data, Record):
+        return data._now()
+    data = _snapshot(data)
     return dict(data.items()) if isinstance(data, Mapping) else data
 
 
@@ -64,12 +77,22 @@ def _column(values: Any, kind: str) -> Any:
     return array
 
 
+def _values(name: Any, values: Any, kind: str) -> Any:
+    """The column of a name, which errors tell."""
+    try:
+        return _column(values, kind)
+    except REFUSALS as error:
+        if type(error) not in REFUSALS:
+            raise
+        raise type(error)(f"column {name!r}: {error}") from error
+
+
 class Record(Merging, _core.Record[F, V], MutableMapping[F, V]):
     """Field -> value: a live view of one record of a HashTable, as `table[key]` gives it.
 
     It is a MutableMapping with the methods of a Hash. Whatever is done with it happens in the
-    table; once the record is gone there, KeyError, until one of its key is put there again. Copies
-    and pickles of it are Hashes.
+    table; once the record is gone there, KeyError, until one of its key is put there again: only
+    `get`, bool, `==` and repr take that for an answer. Copies and pickles of it are Hashes.
     A field is found in O(fields), and a call that sets or removes some is O(fields), in one piece.
 
     >>> import goblin
@@ -98,6 +121,10 @@ class Record(Merging, _core.Record[F, V], MutableMapping[F, V]):
         gone = self._key not in self._table
         return self._table._stamp, None if gone else self.to_dict()
 
+    def _now(self) -> dict[F, V] | None:
+        """What it has, None where it is gone."""
+        return self._table._atomically(self._stamped)[1]  # type: ignore[no-any-return]
+
     def _iterate(self, kind: str) -> Iterator[Any]:
         if kind == "items":
             return self._entries()
@@ -109,13 +136,15 @@ class Record(Merging, _core.Record[F, V], MutableMapping[F, V]):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Mapping):
             return NotImplemented
-        equal: bool = self.to_dict() == _as_dict(_snapshot(other))
-        return equal
+        record = self._now()
+        return record is not None and record == _compared(other)
 
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({self._key!r}, {self.to_dict()!r})"
+        record = self._now()
+        content = "gone" if record is None else repr(record)
+        return f"{type(self).__name__}({self._key!r}, {content})"
 
     def keys(self) -> _views.Fields[F]:
         """A live view of the fields. O(1), iteration O(fields).
@@ -165,22 +194,10 @@ class Record(Merging, _core.Record[F, V], MutableMapping[F, V]):
     def _hash(self, data: Row[F, V] | None = None) -> Hash[F, V]:
         return self._maker()(data)
 
-    # Arithmetic and what else a Hash knows, it does: with one field, or with all of them.
+    def _rows(self, keys: Any, values: Any) -> tuple[_core.Names, Any]:
+        return rows(keys, values, self._table.field_dtype, self._table.value_dtype)
 
-    def _change_one(self, key: Any, change: Callable[[Hash[F, V]], R]) -> R:
-        result: R = self._table._atomically(self._through_one, key, change)
-        return result
-
-    def _through_one(self, key: Any, change: Callable[[Hash[F, V]], R]) -> R:
-        one = self._hash()
-        if key in self:
-            one[key] = self[key]
-        result = change(one)
-        if key in one:
-            self[key] = one[key]
-        elif key in self:
-            del self[key]
-        return result
+    # What else a Hash knows, it does, with all of the fields.
 
     def _names(self, keys: Any) -> Any:
         """Fields, read before the table is held: that runs code which may wait or change it."""
@@ -205,31 +222,6 @@ class Record(Merging, _core.Record[F, V], MutableMapping[F, V]):
         self._table.update({self._key: record})
         return result
 
-    def pop(self, key: object, default: Any = _NOTHING) -> Any:
-        """Remove a field and return its value; default, or else KeyError, where it is absent.
-
-        O(fields).
-
-        >>> import goblin
-        >>> ann = goblin.HashTable({"ann": {"elo": "1500"}})["ann"]
-        >>> ann.pop("elo"), ann.pop("elo", None)
-        ('1500', None)
-        """
-        if default is _NOTHING:
-            return self._change_one(key, lambda record: record.pop(key))
-        return self._change_one(key, lambda record: record.pop(key, default))
-
-    def setdefault(self, key: F, default: V) -> V:
-        """Return the value of a field, which gets default first where it is absent. O(fields).
-
-        >>> import goblin
-        >>> ann = goblin.HashTable({"ann": {"elo": "1500"}})["ann"]
-        >>> ann.setdefault("elo", "0"), ann.setdefault("won", "0")
-        ('1500', '0')
-        """
-        ((field, value),) = self._hash([(key, default)]).items()
-        return self._change_one(field, lambda record: record.setdefault(field, value))
-
     def update(  # type: ignore[override]
         self, data: Mapping[F, V] | Iterable[tuple[F, V]] = (), /, **fields: V
     ) -> None:
@@ -241,8 +233,13 @@ class Record(Merging, _core.Record[F, V], MutableMapping[F, V]):
         >>> ann.to_dict()
         {'elo': '1516', 'won': '1'}
         """
-        keys, values = split(_snapshot(data))
-        self.set_many((*keys, *fields), (*values, *fields.values()))
+        keys, values = _convert.split(_snapshot(data), "field, value")
+        keys, values = (*keys, *fields), (*values, *fields.values())
+        try:
+            self._set_many(*self._rows(keys, values), "any")
+        except REFUSALS:
+            blame(zip(keys, values, strict=True), self._table.value_dtype)
+            raise
 
     def clear(self) -> None:
         """Remove all fields; the record stays. O(fields).
@@ -272,8 +269,8 @@ class Record(Merging, _core.Record[F, V], MutableMapping[F, V]):
         >>> ann.set_many(["elo", "won"], ["1516", "1"])
         1
         """
-        names, column = self._names(keys), _column(values, self._table.value_dtype)
-        return self._change(lambda record: record.set_many(names, column, only=only))
+        known(only, ONLY, "only")
+        return self._set_many(*self._rows(keys, values), only)
 
     def pop_many(self, keys: Any) -> list[V | None]:
         """Remove many fields, as Hash.pop_many does; their values. O(fields + keys).
@@ -284,16 +281,6 @@ class Record(Merging, _core.Record[F, V], MutableMapping[F, V]):
         """
         names = self._names(keys)
         return self._change(lambda record: record.pop_many(names))
-
-    def increment(self, key: F, by: Any = 1) -> Any:
-        """Add to the value of a field, as Hash.increment does; the new value. O(fields).
-
-        >>> import goblin
-        >>> goblin.HashTable({"ann": {"elo": "1500"}})["ann"].increment("elo", 16)
-        1516
-        """
-        step = self._step(by)
-        return self._change_one(key, lambda record: record.increment(key, step))
 
     def increment_many(self, keys: Any, by: Any = 1) -> None:
         """Add to the values of many fields, as Hash.increment_many does. O(fields + keys).
@@ -404,8 +391,14 @@ class HashTable(Merging, Snapshots, _core.HashTable[K, F, V], MutableMapping[K, 
         """
         table = cls.__new__(cls)._of_kinds(key, field, value)
         ids = _convert.names(keys, key)
-        names = _convert.names(list(columns), field)
-        table._take_rows(ids, names, tuple(_column(values, value) for values in columns.values()))
+        if not hasattr(columns, "keys"):
+            raise TypeError(
+                f"a mapping of columns is wanted, not {type(columns).__name__}; "
+                "from_arrow takes tables of Arrow and polars"
+            )
+        fields = list(columns.keys())
+        names = _convert.names(fields, field)
+        table._take_rows(ids, names, tuple(_values(name, columns[name], value) for name in fields))
         return table
 
     @classmethod
@@ -424,7 +417,15 @@ class HashTable(Merging, Snapshots, _core.HashTable[K, F, V], MutableMapping[K, 
         """
         import pyarrow
 
-        rows = pyarrow.table(data)
+        try:
+            rows = pyarrow.table(data)
+        except TypeError as error:
+            lazy = "; collect() it first" if hasattr(data, "collect") else ""
+            raise TypeError(
+                f"an Arrow table or stream is wanted, not {type(data).__name__}{lazy}"
+            ) from error
+        if key not in rows.column_names:
+            raise KeyError(f"{key!r} is none of the columns: {', '.join(rows.column_names)}")
         columns = dict(zip(rows.column_names, rows.columns, strict=True))
         if len(columns) < rows.num_columns:
             raise ValueError("two columns have one name")
@@ -458,7 +459,7 @@ class HashTable(Merging, Snapshots, _core.HashTable[K, F, V], MutableMapping[K, 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Mapping):
             return NotImplemented
-        records = {key: _as_dict(_snapshot(record)) for key, record in _snapshot(other).items()}
+        records = {key: _compared(record) for key, record in _snapshot(other).items()}
         return self.to_dict() == records
 
     __hash__ = None  # type: ignore[assignment]
@@ -577,17 +578,24 @@ class HashTable(Merging, Snapshots, _core.HashTable[K, F, V], MutableMapping[K, 
 
     def _columns(self, data: Any) -> tuple[_core.Names, NDArray[np.int64], _core.Names, Any]:
         """Records as keys, how many fields each has, and all their fields and values."""
-        keys, records = split(_snapshot(data))
+        keys, records = _convert.split(_snapshot(data), "key, record")
         fields: list[Any] = []
         values: list[Any] = []
         counts = np.empty(len(keys), np.int64)
         for row, record in enumerate(records):
-            of_record = split(_snapshot(record))
+            of_record = _fields(keys[row], record)
             counts[row] = len(of_record[0])
             fields += of_record[0]
             values += of_record[1]
         ids, names = _convert.names(keys, self.key_dtype), _convert.names(fields, self.field_dtype)
-        return ids, counts, names, _column(values, self.value_dtype)
+        try:
+            column = _column(values, self.value_dtype)
+        except REFUSALS:
+            places = itertools.chain.from_iterable(map(itertools.repeat, keys, counts.tolist()))
+            cells = zip(places, fields, strict=True)
+            blame(zip(cells, values, strict=True), self.value_dtype)
+            raise
+        return ids, counts, names, column
 
     # ---- copies
 

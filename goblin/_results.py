@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from ._rows import Rows
@@ -13,7 +14,9 @@ def table(report: MemoryReport | HashMemory | HashTableMemory) -> str:
     """Each part in a line of its own, the last one a mean."""
     *names, mean = report._fields
     rows = [f"{name:<10} {getattr(report, name):>15,} bytes" for name in names]
-    last = f"{mean.replace('_', ' '):<10} {getattr(report, mean):>15,.2f} bytes"
+    each = getattr(report, mean)
+    amount = f"{'-':>15}" if math.isnan(each) else f"{each:>15,.2f} bytes"
+    last = f"{mean.replace('_', ' '):<10} {amount}"
     return "\n".join([*rows, last])
 
 

@@ -171,6 +171,21 @@ int gob_score_argument(PyObject *object, unsigned score_bytes, double *out)
     return rounded ? gob_warn_precision("an integer score has more digits than a score holds") : 0;
 }
 
+int gob_blame_item(Py_ssize_t i)
+{
+    PyObject *type, *value, *traceback;
+    PyErr_Fetch(&type, &value, &traceback);
+    if (traceback == NULL && value != NULL &&
+        (type == PyExc_TypeError || type == PyExc_ValueError || type == PyExc_OverflowError)) {
+        PyErr_Format(type, "item %zd: %S", i, value);
+        Py_DECREF(type);
+        Py_DECREF(value);
+    } else {
+        PyErr_Restore(type, value, traceback);
+    }
+    return -1;
+}
+
 int gob_buffer(PyObject *object, Py_buffer *view, size_t element, bool writable, size_t *count)
 {
     if (PyObject_GetBuffer(object, view, writable ? PyBUF_WRITABLE : PyBUF_SIMPLE) < 0) {

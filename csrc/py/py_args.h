@@ -28,6 +28,9 @@ typedef struct gob_signature {
 int gob_parse(const gob_signature *s, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames,
               PyObject **values);
 
+/* TypeError for one object where several are wanted. Always -1. */
+int gob_refuse_one(PyObject *object);
+
 /* A new tuple of the items of an iterable, letting others in on the way; a list is taken at one
  * moment. */
 PyObject *gob_items(PyObject *iterable);
@@ -46,6 +49,9 @@ int gob_score_number(PyObject *object, unsigned score_bytes, double *out, bool *
 
 /* The same, with a warning for rounded ones. */
 int gob_score_argument(PyObject *object, unsigned score_bytes, double *out);
+
+/* The exception that some item caused names it, unless it comes from Python code. Always -1. */
+int gob_blame_item(Py_ssize_t i);
 
 /* A contiguous buffer of whole elements; *count of them. -1 with an exception otherwise. */
 int gob_buffer(PyObject *object, Py_buffer *view, size_t element, bool writable, size_t *count);

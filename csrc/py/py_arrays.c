@@ -158,7 +158,7 @@ static int take_strings(gob_names_object *self, PyArrayObject *array)
     }
     NpyString_release_allocator(allocator);
     if (result == MISSING) {
-        PyErr_SetString(PyExc_ValueError, "missing strings can't be members; leave them out");
+        PyErr_SetString(PyExc_ValueError, "missing strings have no value; leave them out");
     } else if (result == FAILED) {
         PyErr_SetString(PyExc_RuntimeError, "numpy can't load a string");
     }
@@ -168,9 +168,8 @@ static int take_strings(gob_names_object *self, PyArrayObject *array)
 static int refuse_dtype(const gob_names_object *self, PyArrayObject *array)
 {
     bool raw = self->kind == GOB_UUID && PyArray_TYPE(array) == NPY_STRING;
-    PyErr_Format(PyExc_TypeError, "%s members can't come from an array of %S%s",
-                 gob_kind_word(self->kind), PyArray_DESCR(array),
-                 raw ? ", which drops trailing NULs; keep them as V16" : "");
+    PyErr_Format(PyExc_TypeError, "%s can't come from an array of %S%s", gob_kind_word(self->kind),
+                 PyArray_DESCR(array), raw ? ", which drops trailing NULs; keep them as V16" : "");
     return -1;
 }
 
@@ -202,7 +201,7 @@ int gob_names_from_array(gob_names_object *self, PyObject *object)
         return take_fixed(self, array, GOB_NAMES_FIXED, GOB_UUID_BYTES);
     }
     if (PyArray_NDIM(array) != 1) {
-        PyErr_Format(PyExc_ValueError, "members must have one dimension, not %d",
+        PyErr_Format(PyExc_ValueError, "an array must have one dimension, not %d",
                      PyArray_NDIM(array));
         return -1;
     }

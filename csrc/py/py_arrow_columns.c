@@ -59,7 +59,7 @@ int gob_arrow_find_type(const gob_arrow_schema *schema, gob_kind kind, gob_arrow
         (gob_arrow_type){.name = is_table ? "struct; choose one of its columns" : values->format};
     if (!find_type(values->format, out) || !suits(out, kind) ||
         (schema->dictionary != NULL && !find_index(schema->format, out))) {
-        PyErr_Format(PyExc_TypeError, "%s members can't come from an Arrow column of type %s",
+        PyErr_Format(PyExc_TypeError, "%s can't come from an Arrow column of type %s",
                      gob_kind_word(kind), out->name);
         return -1;
     }
@@ -74,7 +74,7 @@ int gob_arrow_refuse(const char *fault)
 
 static int refuse_nulls(void)
 {
-    PyErr_SetString(PyExc_ValueError, "nulls can't be members; leave them out");
+    PyErr_SetString(PyExc_ValueError, "nulls have no value; leave them out");
     return -1;
 }
 

@@ -11,8 +11,19 @@ static PyObject *too_short(Py_buffer *view)
     return NULL;
 }
 
+int gob_refuse_one(PyObject *object)
+{
+    PyErr_Format(PyExc_TypeError, "several are wanted, but this is one %.100s; put it into a list",
+                 Py_TYPE(object)->tp_name);
+    return -1;
+}
+
 PyObject *gob_items(PyObject *iterable)
 {
+    if (Py_TYPE(iterable)->tp_iter == NULL && !PySequence_Check(iterable)) {
+        gob_refuse_one(iterable);
+        return NULL;
+    }
     if (PyList_CheckExact(iterable) || PyTuple_CheckExact(iterable)) {
         return PySequence_Tuple(iterable);
     }
@@ -60,7 +71,7 @@ static PyObject *fill_members(PyObject *module, PyObject *args)
     gob_breath breath = {0};
     for (Py_ssize_t i = 0; result == 0 && i < PyTuple_GET_SIZE(items); i++) {
         result = gob_member_of(PyTuple_GET_ITEM(items, i), bytes, &members[i]);
-        result = result < 0 ? -1 : gob_breathe(&breath);
+        result = result < 0 ? gob_blame_item(i) : gob_breathe(&breath);
     }
     PyBuffer_Release(&out);
     return result < 0 ? NULL : Py_NewRef(Py_None);
@@ -94,10 +105,15 @@ static PyObject *fill_scores(PyObject *module, PyObject *args)
     return result < 0 ? NULL : PyBool_FromLong(rounded);
 }
 
-/* One (member, score), any iterable of length 2. */
+/* One (member, score), any iterable of length 2 that is no text. */
 static int split_pair(PyObject *item, PyObject *members, PyObject *scores)
 {
     Py_ssize_t at = PyList_GET_SIZE(members);
+    if (PyUnicode_Check(item) || PyBytes_Check(item) || PyByteArray_Check(item)) {
+        PyErr_Format(PyExc_TypeError, "item %zd is no pair, but %.100s", at,
+                     Py_TYPE(item)->tp_name);
+        return -1;
+    }
     PyObject *pair = PySequence_Tuple(item);
     if (pair == NULL) {
         return -1;

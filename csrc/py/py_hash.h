@@ -90,6 +90,41 @@ int gob_take_steps(gob_kind kind, PyObject *object, size_t count, gob_value_rows
 
 void gob_rows_release(gob_value_rows *rows);
 
+/* An addition to the value of a field: GOB_VALUE_NONE counts as 0. */
+typedef struct gob_addition {
+    gob_kind key;  /* of the field */
+    gob_kind kind; /* of the values */
+    gob_name name;
+    gob_value old;
+    gob_value by;
+} gob_addition;
+
+enum { GOB_NUMBER_ROOM = 32 }; /* the shortest text of a double is at most 24 bytes */
+
+/* What it makes of the value. */
+typedef struct gob_sum {
+    gob_value number; /* the result */
+    gob_value stored; /* may lie in text */
+    char text[GOB_NUMBER_ROOM];
+} gob_sum;
+
+/* The step of an addition, 1 where none is given: gob_take_step, and TypeError for a float that is
+ * to be added to integers. */
+int gob_take_addition(gob_kind kind, PyObject *object, gob_value *by);
+
+/* The sum, also as a new object, or NULL with an exception that names field and value. No other
+ * code runs. */
+PyObject *gob_add(const gob_addition *a, gob_sum *sum);
+
+/* Which fields a call sets: all, new ones, or those that are there. */
+typedef enum gob_only { GOB_ANY, GOB_ONLY_NEW, GOB_ONLY_EXISTING } gob_only;
+
+/* The arguments of _set_many(names, values, only). */
+int gob_parse_set_many(PyObject *args, PyObject **names, PyObject **values, gob_only *only);
+
+/* 0, or -1 with ValueError where there are not as many values as keys. */
+int gob_check_values(size_t keys, size_t values);
+
 /* Methods. py_hash_single.c: one field at a time. */
 typedef PyObject *gob_hash_method(gob_hash_object *self, PyObject *const *args, Py_ssize_t nargs,
                                   PyObject *kwnames);

@@ -153,8 +153,6 @@ PyObject *gob_hash_get_many(gob_hash_object *self, PyObject *const *args, Py_ssi
 
 /* Writes */
 
-typedef enum only { ANY, NEW, EXISTING } only;
-
 /* Rows that are set in one piece; more are gathered first, with looks at signals in between. */
 enum { PIECE = GOB_STRETCH / 8 };
 
@@ -164,7 +162,7 @@ typedef struct call {
     const gob_names *names;
     gob_value_rows values;
     size_t created;
-    only only;
+    gob_only only;
 } call;
 
 static gob_status set_all(void *context, size_t from, size_t n)
@@ -221,7 +219,7 @@ static gob_status choose(void *context, size_t from, size_t n)
 {
     call *c = context;
     size_t created;
-    if (c->only == ANY) {
+    if (c->only == GOB_ANY) {
         return gob_hashmap_set_many(&c->staging.map, c->names, c->values.at, from, n, &created);
     }
     for (size_t i = from; i < from + n; i++) {
@@ -229,8 +227,8 @@ static gob_status choose(void *context, size_t from, size_t n)
         gob_value old;
         bool is_new;
         bool there = gob_hashmap_get(&c->self->map, name, &old) ||
-                     (c->only == NEW && gob_hashmap_get(&c->staging.map, name, &old));
-        if (there == (c->only == EXISTING)) {
+                     (c->only == GOB_ONLY_NEW && gob_hashmap_get(&c->staging.map, name, &old));
+        if (there == (c->only == GOB_ONLY_EXISTING)) {
             GOB_TRY(gob_hashmap_set(&c->staging.map, name, &c->values.at[i], &is_new));
         }
     }
@@ -252,12 +250,12 @@ static int set_staged_rows(call *c, size_t count)
 static int set_rows(call *c, size_t count)
 {
     gob_hash_expect(c->self, count);
-    return c->only != ANY || count > PIECE
+    return c->only != GOB_ANY || count > PIECE
                ? set_staged_rows(c, count)
                : gob_run_change(c->self, &c->self->map.alloc, set_all, c, count);
 }
 
-static int check_count(size_t keys, size_t values)
+int gob_check_values(size_t keys, size_t values)
 {
     if (keys != values) {
         PyErr_Format(PyExc_ValueError, "%zu keys, but %zu values", keys, values);
@@ -267,7 +265,7 @@ static int check_count(size_t keys, size_t values)
 }
 
 /* The keys are kept. */
-static PyObject *set_many(gob_hash_object *self, PyObject *names, PyObject *values, only chosen)
+static PyObject *set_many(gob_hash_object *self, PyObject *names, PyObject *values, gob_only chosen)
 {
     size_t count;
     gob_kind key = (gob_kind)self->key;
@@ -277,7 +275,7 @@ static PyObject *set_many(gob_hash_object *self, PyObject *names, PyObject *valu
     if (c.names == NULL || gob_take_values(kind, values, &c.values) < 0) {
         return NULL;
     }
-    int result = check_count(count, c.values.count) < 0 ||
+    int result = gob_check_values(count, c.values.count) < 0 ||
                          gob_hash_ready_for(self, key, kind) < 0 || gob_hash_check_own(self) < 0
                      ? -1
                      : set_rows(&c, count);
@@ -285,22 +283,30 @@ static PyObject *set_many(gob_hash_object *self, PyObject *names, PyObject *valu
     return result < 0 ? NULL : PyLong_FromSize_t(c.created);
 }
 
+int gob_parse_set_many(PyObject *args, PyObject **names, PyObject **values, gob_only *only)
+{
+    static const char *const words[] = {"any", "new", "existing", NULL};
+    PyObject *word;
+    if (!PyArg_ParseTuple(args, "OOO:_set_many", names, values, &word)) {
+        return -1;
+    }
+    int chosen = gob_word(word, "only", words);
+    *only = (gob_only)chosen;
+    return chosen < 0 ? -1 : 0;
+}
+
 /* _set_many(names, values, only) -> how many keys are new. values: Names for texts, else a tuple or
  * an array of the kind. */
 PyObject *gob_hash_set_many(gob_hash_object *self, PyObject *args)
 {
-    static const char *const words[] = {"any", "new", "existing", NULL};
-    PyObject *names, *values, *word;
-    if (!PyArg_ParseTuple(args, "OOO:_set_many", &names, &values, &word)) {
+    PyObject *names, *values;
+    gob_only only;
+    if (gob_parse_set_many(args, &names, &values, &only) < 0) {
         return NULL;
     }
-    int chosen = gob_word(word, "only", words);
-    PyObject *kept = chosen < 0 ? NULL : gob_names_keep(names, (gob_kind)self->key);
-    if (kept == NULL) {
-        return NULL;
-    }
-    PyObject *result = set_many(self, kept, values, (only)chosen);
-    Py_DECREF(kept);
+    PyObject *kept = gob_names_keep(names, (gob_kind)self->key);
+    PyObject *result = kept == NULL ? NULL : set_many(self, kept, values, only);
+    Py_XDECREF(kept);
     return result;
 }
 

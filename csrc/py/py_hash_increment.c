@@ -7,17 +7,8 @@
 
 #include "gob_text.h"
 
-enum { NUMBER_ROOM = 32 }; /* the shortest text of a double is at most 24 bytes */
-
-/* What an increment makes of a value. */
-typedef struct sum {
-    gob_value number; /* the result */
-    gob_value stored; /* may lie in text */
-    char text[NUMBER_ROOM];
-} sum;
-
 /* GOB_MALFORMED where there is no integer to add to, GOB_RANGE where the sum does not fit. */
-static gob_status add_integers(const gob_value *old, int64_t by, sum *out)
+static gob_status add_integers(const gob_value *old, int64_t by, gob_sum *out)
 {
     int64_t integer = 0;
     if (old->kind == GOB_VALUE_INT) {
@@ -37,7 +28,7 @@ static gob_status add_integers(const gob_value *old, int64_t by, sum *out)
 }
 
 /* GOB_MALFORMED where a number is infinite, GOB_RANGE where the sum is. */
-static gob_status add_finite(double old, double by, sum *out)
+static gob_status add_finite(double old, double by, gob_sum *out)
 {
     if (!isfinite(old) || !isfinite(by)) {
         return GOB_MALFORMED;
@@ -50,7 +41,7 @@ static gob_status add_finite(double old, double by, sum *out)
     return GOB_OK;
 }
 
-static gob_status add_to_text(const gob_value *old, double by, sum *out)
+static gob_status add_to_text(const gob_value *old, double by, gob_sum *out)
 {
     gob_scratch scratch;
     double number = 0.0;
@@ -73,24 +64,38 @@ static gob_status add_to_text(const gob_value *old, double by, sum *out)
     return GOB_OK;
 }
 
-/* old: of a hash with values of a kind, or GOB_VALUE_NONE, which counts as 0. */
-static gob_status add(gob_kind kind, const gob_value *old, const gob_value *by, sum *out)
+static gob_status add(const gob_addition *a, gob_sum *out)
 {
-    if (kind == GOB_FLOATS) {
-        return add_finite(old->kind == GOB_VALUE_NONE ? 0.0 : old->real, by->real, out);
+    if (a->kind == GOB_FLOATS) {
+        return add_finite(a->old.kind == GOB_VALUE_NONE ? 0.0 : a->old.real, a->by.real, out);
     }
-    return by->kind == GOB_VALUE_INT ? add_integers(old, by->integer, out)
-                                     : add_to_text(old, by->real, out);
+    return a->by.kind == GOB_VALUE_INT ? add_integers(&a->old, a->by.integer, out)
+                                       : add_to_text(&a->old, a->by.real, out);
 }
 
-static PyObject *raise(gob_status status, const gob_value *by)
+static PyObject *refuse_value(const gob_addition *a)
 {
-    bool integers = by->kind == GOB_VALUE_INT;
-    if (status == GOB_MALFORMED) {
-        PyErr_SetString(PyExc_ValueError,
-                        integers ? "the value is no integer of 64 bits in its shortest spelling"
-                                 : "the value or the step is no finite number");
+    PyObject *field = gob_name_object(NULL, a->key, a->name);
+    PyObject *value = field == NULL ? NULL : gob_value_object(a->kind, &a->old);
+    if (value != NULL) {
+        PyErr_Format(PyExc_ValueError, "the value of %R, %R, is no %s", field, value,
+                     a->by.kind == GOB_VALUE_INT ? "integer of 64 bits in its shortest spelling"
+                                                 : "finite number");
+    }
+    Py_XDECREF(field);
+    Py_XDECREF(value);
+    return NULL;
+}
+
+static PyObject *raise(const gob_addition *a, gob_status status)
+{
+    bool integers = a->by.kind == GOB_VALUE_INT;
+    if (status == GOB_MALFORMED && !integers && !isfinite(a->by.real)) {
+        PyErr_SetString(PyExc_ValueError, "the step is no finite number");
         return NULL;
+    }
+    if (status == GOB_MALFORMED) {
+        return refuse_value(a);
     }
     if (status == GOB_RANGE) {
         PyErr_SetString(PyExc_OverflowError, integers ? "the sum does not fit int64"
@@ -110,24 +115,35 @@ static int check_step(gob_kind kind, const gob_value *by)
     return 0;
 }
 
-/* The result is made before anything changes, as that may fail, too. */
-static PyObject *increment(gob_hash_object *self, gob_name name, const gob_value *by)
+int gob_take_addition(gob_kind kind, PyObject *object, gob_value *by)
 {
-    gob_value old;
-    sum s;
-    bool created;
-    (void)gob_hashmap_get(&self->map, name, &old);
-    gob_status status = add((gob_kind)self->value, &old, by, &s);
+    *by = kind == GOB_FLOATS ? gob_value_float(1.0) : gob_value_int(1);
+    return (object != NULL && gob_take_step(kind, object, by) < 0) || check_step(kind, by) < 0 ? -1
+                                                                                               : 0;
+}
+
+PyObject *gob_add(const gob_addition *a, gob_sum *sum)
+{
+    gob_status status = add(a, sum);
     if (status != GOB_OK) {
-        return raise(status, by);
+        return raise(a, status);
     }
-    PyObject *result =
-        gob_value_object(s.number.kind == GOB_VALUE_INT ? GOB_INTS : GOB_FLOATS, &s.number);
+    return gob_value_object(sum->number.kind == GOB_VALUE_INT ? GOB_INTS : GOB_FLOATS,
+                            &sum->number);
+}
+
+/* The result is made before anything changes, as that may fail, too. */
+static PyObject *increment(gob_hash_object *self, gob_addition *a)
+{
+    gob_sum sum;
+    bool created;
+    (void)gob_hashmap_get(&self->map, a->name, &a->old);
+    PyObject *result = gob_add(a, &sum);
     if (result == NULL) {
         return NULL;
     }
     gob_hash_expect(self, 1);
-    status = gob_hashmap_set(&self->map, name, &s.stored, &created);
+    gob_status status = gob_hashmap_set(&self->map, a->name, &sum.stored, &created);
     if (status != GOB_OK || gob_finish_short(&self->map.alloc) < 0) {
         Py_DECREF(result);
         return status == GOB_OK ? NULL : gob_raise(status);
@@ -140,20 +156,16 @@ PyObject *gob_hash_increment(gob_hash_object *self, PyObject *const *args, Py_ss
 {
     static const gob_signature signature = {"increment", {"key", "by"}, 2, 1};
     PyObject *given[2];
-    gob_kind key = (gob_kind)self->key;
-    gob_kind kind = (gob_kind)self->value;
-    gob_name name;
     gob_name_scratch scratch;
-    gob_value by = kind == GOB_FLOATS ? gob_value_float(1.0) : gob_value_int(1);
+    gob_addition a = {.key = (gob_kind)self->key, .kind = (gob_kind)self->value};
     if (gob_parse(&signature, args, nargs, kwnames, given) < 0 ||
-        gob_name_argument(NULL, given[0], key, &name, &scratch) < 0) {
+        gob_name_argument(NULL, given[0], a.key, &a.name, &scratch) < 0) {
         return NULL;
     }
     PyObject *result = NULL;
-    if ((given[1] == NULL || gob_take_step(kind, given[1], &by) == 0) &&
-        check_step(kind, &by) == 0 && gob_hash_ready_for(self, key, kind) == 0 &&
-        gob_hash_check_own(self) == 0) {
-        result = increment(self, name, &by);
+    if (gob_take_addition(a.kind, given[1], &a.by) == 0 &&
+        gob_hash_ready_for(self, a.key, a.kind) == 0 && gob_hash_check_own(self) == 0) {
+        result = increment(self, &a);
     }
     gob_name_release(&scratch);
     return result;
@@ -164,7 +176,7 @@ typedef struct call {
     gob_staging staging;
     const gob_names *names;
     gob_value_rows by;
-    size_t failed; /* the row that did */
+    gob_addition now; /* the last one */
 } call;
 
 static gob_status step(void *context, size_t from, size_t n)
@@ -172,16 +184,16 @@ static gob_status step(void *context, size_t from, size_t n)
     call *c = context;
     const gob_hash_object *self = c->staging.self;
     for (size_t i = from; i < from + n; i++) {
-        gob_name name = gob_names_at(c->names, i);
-        gob_value old;
-        sum s;
+        gob_addition *a = &c->now;
+        gob_sum sum;
         bool created;
-        c->failed = i;
-        if (!gob_hashmap_get(&c->staging.map, name, &old)) {
-            (void)gob_hashmap_get(&self->map, name, &old);
+        a->name = gob_names_at(c->names, i);
+        a->by = c->by.at[i];
+        if (!gob_hashmap_get(&c->staging.map, a->name, &a->old)) {
+            (void)gob_hashmap_get(&self->map, a->name, &a->old);
         }
-        GOB_TRY(add((gob_kind)self->value, &old, &c->by.at[i], &s));
-        GOB_TRY(gob_hashmap_set(&c->staging.map, name, &s.stored, &created));
+        GOB_TRY(add(a, &sum));
+        GOB_TRY(gob_hashmap_set(&c->staging.map, a->name, &sum.stored, &created));
     }
     return GOB_OK;
 }
@@ -194,14 +206,14 @@ static int carry_out(call *c, gob_hash_object *self, size_t count)
     gob_hash_expect(self, count);
     gob_staging_begin(&c->staging, self);
     int result = gob_try_in(self, step, c, count, text ? GOB_DETACH_MIN - 1 : GOB_STRETCH, &status);
-    if (result == 0 && status == GOB_OK) {
-        return gob_staging_commit(&c->staging);
+    if (result < 0 || status != GOB_OK) {
+        if (result == 0) {
+            raise(&c->now, status); /* while the value that it names lies there */
+        }
+        gob_staging_drop(&c->staging);
+        return -1;
     }
-    gob_staging_drop(&c->staging);
-    if (status != GOB_OK) {
-        raise(status, &c->by.at[c->failed]);
-    }
-    return -1;
+    return gob_staging_commit(&c->staging);
 }
 
 static int check_rows(gob_kind kind, const gob_value_rows *by, size_t count)
@@ -224,7 +236,7 @@ static PyObject *increment_many(gob_hash_object *self, PyObject *names, PyObject
     size_t count;
     gob_kind key = (gob_kind)self->key;
     gob_kind kind = (gob_kind)self->value;
-    call c = {.failed = 0};
+    call c = {.now = {.key = key, .kind = kind}};
     c.names = gob_names_get(names, key, &count);
     if (c.names == NULL || gob_take_steps(kind, by, count, &c.by) < 0) {
         return NULL;

@@ -28,6 +28,27 @@ int gob_take_number(gob_kind kind, PyObject *object, gob_value *out)
     return 0;
 }
 
+/* Numbers are what is tried for texts. */
+static int refuse_text(gob_kind kind, PyObject *object)
+{
+    bool real = PyFloat_Check(object);
+    const char *hint = "";
+    if (kind == GOB_STR && (real || PyIndex_Check(object))) {
+        hint = real ? "; str() makes one, and value=\"float64\" is for floats"
+                    : "; str() makes one, and value=\"int64\" is for integers";
+    }
+    PyErr_Format(PyExc_TypeError, "a value must be %s, not %.100s%s", gob_value_word(kind),
+                 Py_TYPE(object)->tp_name, hint);
+    return -1;
+}
+
+static bool is_text(gob_kind kind, PyObject *object)
+{
+    return kind == GOB_STR
+               ? PyUnicode_Check(object)
+               : PyBytes_Check(object) || PyByteArray_Check(object) || PyMemoryView_Check(object);
+}
+
 int gob_take_value(gob_kind kind, PyObject *object, gob_value_argument *arg)
 {
     arg->scratch.object = NULL;
@@ -35,6 +56,9 @@ int gob_take_value(gob_kind kind, PyObject *object, gob_value_argument *arg)
         return gob_take_number(kind, object, &arg->value);
     }
     gob_name text;
+    if (!is_text(kind, object)) {
+        return refuse_text(kind, object);
+    }
     if (gob_name_argument(NULL, object, kind, &text, &arg->scratch) < 0) {
         return -1;
     }
@@ -119,7 +143,7 @@ static int rows_of_tuple(gob_kind kind, bool steps, PyObject *items, gob_value_r
                            : gob_take_number(kind, item, &rows->at[i]);
         if (result < 0) {
             gob_rows_release(rows);
-            return -1;
+            return gob_blame_item((Py_ssize_t)i);
         }
     }
     return 0;

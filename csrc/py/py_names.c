@@ -158,10 +158,7 @@ static int fill_from_others(gob_names_object *self, PyObject *values)
 static int fill(gob_names_object *self, PyObject *values, const gob_module_state *state)
 {
     if (PyUnicode_Check(values) || PyBytes_Check(values) || PyByteArray_Check(values)) {
-        PyErr_Format(PyExc_TypeError,
-                     "several are wanted, but this is one %.100s; put it into a list",
-                     Py_TYPE(values)->tp_name);
-        return -1;
+        return gob_refuse_one(values);
     }
     if (PyArray_Check(values) || PyMemoryView_Check(values)) {
         return from_numpy(self, values);

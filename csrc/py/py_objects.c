@@ -54,7 +54,8 @@ static Py_ssize_t check_texts(PyObject *items)
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(items); i++) {
         PyObject *item = PyTuple_GET_ITEM(items, i);
         if (!PyUnicode_Check(item)) {
-            return refuse_type(item, GOB_STR);
+            refuse_type(item, GOB_STR);
+            return gob_blame_item(i);
         }
         Py_ssize_t size = PyUnicode_IS_ASCII(item) ? 0 : encoded_size(item);
         if (size < 0 || gob_breathe(&breath) < 0) {
@@ -114,7 +115,7 @@ static PyObject *all_as_bytes(PyObject *items)
         if (bytes != NULL) {
             PyTuple_SET_ITEM(out, i, bytes);
         }
-        if (bytes == NULL || gob_breathe(&breath) < 0) {
+        if (bytes == NULL ? gob_blame_item(i) : gob_breathe(&breath)) {
             Py_CLEAR(out);
         }
     }

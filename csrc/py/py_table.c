@@ -139,6 +139,20 @@ PyDoc_STRVAR(clear_doc, "clear($self, /)\n--\n\n"
                         ">>> len(t)\n"
                         "0\n");
 
+PyDoc_STRVAR(increment_doc,
+             "increment($self, key, field, by=1)\n--\n\n"
+             "Add to the value of a field in the record of a key; both are made where absent. The\n"
+             "new value; errors as of Record.increment. O(fields).\n\n"
+             ">>> table = goblin.HashTable(value='int64')\n"
+             ">>> table.increment('ann', 'won'), table.increment('ann', 'won', 2)\n"
+             "(1, 3)\n");
+
+PyDoc_STRVAR(fields_doc,
+             "fields($self, /)\n--\n\n"
+             "List the fields that some record has, in no particular order. O(fields).\n\n"
+             ">>> goblin.HashTable({'ann': {'elo': '1500'}, 'bob': {}}).fields()\n"
+             "['elo']\n");
+
 PyDoc_STRVAR(
     optimize_doc,
     "optimize($self, /)\n--\n\n"
@@ -149,6 +163,8 @@ PyDoc_STRVAR(
 
 static PyMethodDef methods[] = {
     GOB_PLAIN("clear", gob_table_clear, METH_NOARGS, clear_doc),
+    GOB_FAST("increment", gob_table_increment, increment_doc),
+    GOB_PLAIN("fields", gob_table_fields, METH_NOARGS, fields_doc),
     GOB_PLAIN("optimize", gob_table_optimize, METH_NOARGS, optimize_doc),
     GOB_PLAIN("__sizeof__", gob_table_sizeof, METH_NOARGS, NULL),
     GOB_PLAIN("__class_getitem__", Py_GenericAlias, METH_O | METH_CLASS, NULL),

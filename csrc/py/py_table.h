@@ -36,10 +36,18 @@ GOB_INLINE void gob_table_expect(gob_table_object *self, size_t more)
  * table of other kinds meanwhile. */
 int gob_table_ready_for(gob_table_object *self, gob_table_kinds kinds);
 
+/* Edits a record of a table that is ready. 0, or -1 with an exception: ValueError where the table
+ * is mapped. */
+int gob_table_edit(gob_table_object *self, gob_name key, const gob_cell *cells, size_t n);
+
 /* py_table_bulk.c: many records. */
 PyObject *gob_table_update(gob_table_object *self, PyObject *args);
 PyObject *gob_table_take_rows(gob_table_object *self, PyObject *args);
 PyObject *gob_table_column(gob_table_object *self, PyObject *args);
+
+/* py_table_row_write.c */
+PyObject *gob_table_increment(gob_table_object *self, PyObject *const *args, Py_ssize_t nargs,
+                              PyObject *kwnames);
 
 /* py_table_iter.c */
 PyObject *gob_table_iter(gob_table_object *self);
@@ -52,6 +60,7 @@ PyObject *gob_table_swap(gob_table_object *self, PyObject *other);
 PyObject *gob_table_optimize(gob_table_object *self, PyObject *unused);
 PyObject *gob_table_save(gob_table_object *self, PyObject *write);
 PyObject *gob_table_load(gob_table_object *self, PyObject *args);
+PyObject *gob_table_fields(gob_table_object *self, PyObject *unused);
 PyObject *gob_table_memory(gob_table_object *self, PyObject *unused);
 PyObject *gob_table_live_bytes(gob_table_object *self, PyObject *unused);
 PyObject *gob_table_sizeof(gob_table_object *self, PyObject *unused);

@@ -238,6 +238,27 @@ PyObject *gob_table_load(gob_table_object *self, PyObject *args)
     return gob_snapshot_load(self, args, load_records);
 }
 
+/* The list is made first, as that may run other code; str and bytes are no containers. */
+PyObject *gob_table_fields(gob_table_object *self, PyObject *unused)
+{
+    PyObject *list = PyList_New(0);
+    int result = list == NULL || gob_ready(self) < 0 ? -1 : 0;
+    const gob_intern *names = &self->records.shapes.names;
+    (void)unused;
+    for (uint32_t i = 0; result == 0 && i < names->count; i++) {
+        if (names->items[i].uses != 0) {
+            PyObject *field =
+                gob_name_object(NULL, (gob_kind)self->kinds.field, gob_intern_at(names, i));
+            result = field == NULL ? -1 : PyList_Append(list, field);
+            Py_XDECREF(field);
+        }
+    }
+    if (result < 0) {
+        Py_CLEAR(list);
+    }
+    return list;
+}
+
 /* _memory() -> (shapes, table, arena) in bytes */
 PyObject *gob_table_memory(gob_table_object *self, PyObject *unused)
 {

@@ -250,7 +250,10 @@ class ModelHash:
     def set_many(self, keys: Any, values: Any, *, only: str = "any") -> int:
         """How many keys are new."""
         known(only, ONLY, "only")
-        keys, values, new = self._keys(keys), self._values(values), dict(self._map)
+        keys, new = self._keys(keys), dict(self._map)
+        if self.value_dtype not in KEYS and not isinstance(values, Iterable):
+            values = [values] * len(keys)
+        values = self._values(values)
         if len(keys) != len(values):
             raise ValueError("keys and values differ in length")
         for key, value in zip(keys, values, strict=True):
@@ -343,6 +346,17 @@ class ModelRecord(ModelHash):
         if self._place not in self._table._records:
             raise KeyError(self._place)
         self._table._records[self._place] = new
+
+    def __bool__(self) -> bool:
+        return bool(self._table._records.get(self._place))
+
+    def __eq__(self, other: object) -> bool:
+        return self._place in self._table._records and super().__eq__(other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def get(self, key: Any, default: Any = None) -> Any:
+        return super().get(key, default) if self._place in self._table._records else default
 
 
 class ModelHashTable:
