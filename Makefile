@@ -59,24 +59,29 @@ test-py: build ## all Python tests, on the widest SIMD path
 	$(call say,Python tests: release build with $(WIDEST) kernels)
 	@GOBLIN_SIMD=$(WIDEST) $(PYTEST)
 
-test-slow: build ## tests at full size: minutes, and gigabytes of memory
-	$(call say,Python tests at full size)
-	@$(BIN)/pytest -q -m slow
-
 test-doc: build ## the examples in docstrings, docs and README
 	$(call say,Doctests)
 	@$(BIN)/pytest -q --doctest-modules --doctest-glob='*.md' goblin docs README.md
 
-test-simd: build ## property tests under each narrower SIMD path (test-py takes the widest)
+# Groups of bytes are compared one by one or, on each wider path, by the baseline: the scalar path
+# meets every container. Paths between differ only in the counts of codes, in pages of integers.
+MACHINES := tests/property/test_*_machine.py
+BETWEEN := tests/property/test_sortedset_machine.py -k '_int and _True'
+test-simd: build ## model tests under each narrower SIMD path (test-py takes the widest)
 	@$(if $(filter avx2 neon,$(SIMD)),,echo 'This CPU has no AVX2: that path is not tested here.')
-	@set -e; for path in $(filter-out $(WIDEST),$(SIMD)); do \
-	    printf '\n=== Property tests: %s kernels\n' "$$path"; \
-	    GOBLIN_SIMD=$$path $(PYTEST) tests/property; done
+	$(call say,Model tests: scalar kernels)
+	@GOBLIN_SIMD=scalar $(PYTEST) $(MACHINES)
+	@set -e; for path in $(filter-out scalar $(WIDEST),$(SIMD)); do \
+	    printf '\n=== Model tests of compressed integers: %s kernels\n' "$$path"; \
+	    GOBLIN_SIMD=$$path $(PYTEST) $(BETWEEN); done
 
+# What looks at no container would find there what it finds in test-py.
+NO_CONTAINERS := --ignore-glob='*/test_cli*' --ignore-glob='*/test_synthetic*' \
+    $(addprefix --ignore=tests/unit/test_,$(addsuffix .py,build docstrings layers progress real_data))
 test-debug: $(READY) ## unit and property tests with assertions, validating after each mutation
 	$(call say,Debug build: unit and property tests)
 	@GOBLIN_DEBUG=1 $(call BUILD,debug)
-	@PYTHONPATH=$(CURDIR)/build/debug/lib $(PYTEST) tests/unit tests/property
+	@PYTHONPATH=$(CURDIR)/build/debug/lib $(PYTEST) tests/unit tests/property $(NO_CONTAINERS)
 
 test-c: $(READY) ## C unit tests and fuzz corpora under the address and undefined-behaviour sanitizers
 	$(call say,C unit tests and fuzz corpora: address and undefined-behaviour sanitizers)
@@ -123,9 +128,9 @@ test-valgrind: build ## C tests, and each structure from Python, under valgrind 
 	@GOBLIN_SIMD=$(WIDEST) PYTHONMALLOC=malloc \
 	    $(VALGRIND) --suppressions=tests/valgrind.supp $(BIN)/python tests/valgrind.py
 
-test-slow: build ## the tests that take minutes each: every combination of what test-py samples
+test-slow: build ## every combination of what test-py samples, and full sizes: minutes, gigabytes
 	$(call say,Slow tests)
-	@$(PYTEST) -m slow
+	@$(BIN)/pytest -q -m slow
 
 FUZZ := $(MAKE) --no-print-directory -j2 -C tests/fuzz
 
