@@ -63,16 +63,27 @@ test-doc: build ## the examples in docstrings, docs and README
 	$(call say,Doctests)
 	@$(BIN)/pytest -q --doctest-modules --doctest-glob='*.md' goblin docs README.md
 
-test-simd: build ## property tests under each narrower SIMD path (test-py takes the widest)
+# Groups of bytes are compared one by one or, on each wider path, by the baseline: the scalar path
+# meets every container. Paths between differ only in the counts of codes, in pages of integers.
+MACHINES := tests/property/test_*_machine.py
+BETWEEN := tests/property/test_sortedset_machine.py -k '_int and _True'
+test-simd: build ## model tests under each narrower SIMD path (test-py takes the widest)
 	@$(if $(filter avx2 neon,$(SIMD)),,echo 'This CPU has no AVX2: that path is not tested here.')
-	@set -e; for path in $(filter-out $(WIDEST),$(SIMD)); do \
-	    printf '\n=== Property tests: %s kernels\n' "$$path"; \
-	    GOBLIN_SIMD=$$path $(PYTEST) tests/property; done
+	$(call say,Model tests: scalar kernels)
+	@GOBLIN_SIMD=scalar $(PYTEST) $(MACHINES)
+	@set -e; for path in $(filter-out scalar $(WIDEST),$(SIMD)); do \
+	    printf '\n=== Model tests of compressed integers: %s kernels\n' "$$path"; \
+	    GOBLIN_SIMD=$$path $(PYTEST) $(BETWEEN); done
 
-test-debug: $(READY) ## unit and property tests with assertions, validating after each mutation
-	$(call say,Debug build: unit and property tests)
+# What looks at no container, or at how its time grows, would find there what it finds in test-py;
+# laws draw what the machines draw too, which meet every operation.
+NO_CONTAINERS := --ignore-glob='*/test_cli*' --ignore-glob='*/test_synthetic*' \
+    $(addprefix --ignore=tests/unit/test_,$(addsuffix .py,build docstrings layers progress real_data))
+test-debug: $(READY) ## unit and model tests with assertions, validating after each mutation
+	$(call say,Debug build: unit and model tests)
 	@GOBLIN_DEBUG=1 $(call BUILD,debug)
-	@PYTHONPATH=$(CURDIR)/build/debug/lib $(PYTEST) tests/unit tests/property
+	@PYTHONPATH=$(CURDIR)/build/debug/lib $(PYTEST) tests/unit $(MACHINES) $(NO_CONTAINERS) \
+	    -k 'not never_quadratic'
 
 test-c: $(READY) ## C unit tests and fuzz corpora under the address and undefined-behaviour sanitizers
 	$(call say,C unit tests and fuzz corpora: address and undefined-behaviour sanitizers)
@@ -120,9 +131,9 @@ test-valgrind: build ## C tests, and each structure from Python, under valgrind 
 	@GOBLIN_SIMD=$(WIDEST) PYTHONMALLOC=malloc \
 	    $(VALGRIND) --suppressions=tests/valgrind.supp $(BIN)/python tests/valgrind.py
 
-test-slow: build ## tests of minutes each and gigabytes of memory: full sizes, and all combinations
+test-slow: build ## every combination of what test-py samples, and full sizes: minutes, gigabytes
 	$(call say,Slow tests)
-	@$(PYTEST) -m slow
+	@$(BIN)/pytest -q -m slow
 
 FUZZ := $(MAKE) --no-print-directory -j2 -C tests/fuzz
 

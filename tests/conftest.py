@@ -74,6 +74,12 @@ def interrupt_soon() -> Iterator[Callable[[float], Any]]:
     signal.signal(signal.SIGALRM, before)
 
 
+def pytest_collection_finish() -> None:
+    """The tests themselves are never garbage, and many collections would look through them all."""
+    gc.collect()
+    gc.freeze()
+
+
 def pytest_terminal_summary(terminalreporter: Any) -> None:
     """How many allocations the tests made fail, over all workers."""
     failed = sum(

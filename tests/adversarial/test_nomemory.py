@@ -40,13 +40,19 @@ def drawn(operation: str, axes: Sequence[Sequence[Any]], count: int) -> Iterator
 
 
 def combined(
-    operations: Iterable[str], axes: Sequence[Sequence[Any]], count: int
+    operations: Iterable[str],
+    axes: Sequence[Sequence[Any]],
+    count: int,
+    long: Sequence[str] = (),
 ) -> pytest.MarkDecorator:
-    """So many combinations for each operation, and all of them in `make test-slow`."""
+    """So many combinations for each operation, and all of them in `make test-slow`.
+
+    Operations that are too long for so many meet two.
+    """
     cases = [
         pytest.param(operation, [case], id=f"{operation}-{'-'.join(map(str, case))}")
         for operation in operations
-        for case in drawn(operation, axes, count)
+        for case in drawn(operation, axes, 2 if operation in long else count)
     ]
     every = list(itertools.product(*axes))
     cases += [
@@ -57,7 +63,7 @@ def combined(
 
 
 @combined(
-    sorted_sets.OPERATIONS, [list(sorted_sets.STATES), ALL_LAYOUTS, [True, False, True]], count=10
+    sorted_sets.OPERATIONS, [list(sorted_sets.STATES), ALL_LAYOUTS, [True, False, True]], count=5
 )
 def test_sorted_sets(
     operation: str, cases: list[tuple[str, Layout, bool]], record_property: Report
@@ -78,7 +84,7 @@ def test_sorted_sets(
 WRITES = ["add new", "increment old", "update dense", "remove many"]
 
 
-@combined(WRITES, [ALL_LAYOUTS, [0.0, 0.5], ["small", "ordered", "indebted"]], count=20)
+@combined(WRITES, [ALL_LAYOUTS, [0.0, 0.5], ["small", "ordered", "indebted"]], count=9)
 def test_writes_that_keep_the_order_up_to_date(
     operation: str, cases: list[tuple[Layout, float, str]], record_property: Report
 ) -> None:
@@ -95,7 +101,7 @@ def test_writes_that_keep_the_order_up_to_date(
     record_property("failed_allocations", failures)
 
 
-@combined(hashes.OPERATIONS, [ALL_KINDS, hashes.SIZES, ALL_FORMS], count=12)
+@combined(hashes.OPERATIONS, [ALL_KINDS, hashes.SIZES, ALL_FORMS], count=8)
 def test_hashes(
     operation: str, cases: list[tuple[Kind, int, dict[str, Any]]], record_property: Report
 ) -> None:
@@ -111,7 +117,7 @@ def test_hashes(
     record_property("failed_allocations", failures)
 
 
-@combined(tables.OPERATIONS, [tables.TABLE_KINDS, tables.SIZES], count=16)
+@combined(tables.OPERATIONS, [tables.TABLE_KINDS, tables.SIZES], count=8, long=["update many"])
 def test_tables(
     operation: str, cases: list[tuple[tables.TableKind, int]], record_property: Report
 ) -> None:
@@ -128,7 +134,7 @@ def test_tables(
     record_property("failed_allocations", failures)
 
 
-@combined(boards.OPERATIONS, [ALL_LAYOUTS, boards.SIZES], count=10)
+@combined(boards.OPERATIONS, [ALL_LAYOUTS, boards.SIZES], count=5)
 def test_boards(operation: str, cases: list[tuple[Layout, int]], record_property: Report) -> None:
     call, failures = boards.OPERATIONS[operation], 0
     for layout, size in cases:

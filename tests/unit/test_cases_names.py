@@ -4,6 +4,7 @@ mass removal (B59), leaks (B61), lengths that change (B65)."""
 
 from __future__ import annotations
 
+import functools
 import gc
 import math
 import subprocess
@@ -366,6 +367,11 @@ class TestB58Churn:
         assert_slim(z)
 
 
+@functools.cache
+def many_names(layout: Layout) -> list[Any]:
+    return layout.series(20_000)
+
+
 class TestB59MassRemoval:
     @pytest.mark.parametrize("left", [0, 1, 10, 64, 65])
     @pytest.mark.parametrize(
@@ -382,7 +388,7 @@ class TestB59MassRemoval:
     def test_room_is_given_back(
         self, make: Any, layout: Layout, left: int, shrink: Callable[[Any, Any, int], Any]
     ) -> None:
-        names = layout.series(20_000)
+        names = many_names(layout)
         z = make(names, range(20_000))
         walk = iter(z)
         next(walk)
@@ -396,7 +402,7 @@ class TestB59MassRemoval:
         assert_slim(z)
 
     def test_clear(self, make: Any, layout: Layout) -> None:
-        z = make(layout.series(20_000), 1.0)
+        z = make(many_names(layout), 1.0)
         z.clear()
         assert_slim(z)
 

@@ -644,7 +644,10 @@ def test_keys_that_change_meanwhile_leave_a_sound_table() -> None:
     thread.start()
     try:
         columns = {"n": np.arange(60_000)}
-        table = HashTable.from_arrays(keys, columns, key="bytes", value="int64")
+        for _ in range(100):  # until the other thread has had its turn meanwhile
+            table = HashTable.from_arrays(keys, columns, key="bytes", value="int64")
+            if len(table) > 1:
+                break
     finally:
         done.set()
         thread.join()

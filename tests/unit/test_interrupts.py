@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import gc
 import itertools
 import signal
 import threading
@@ -300,11 +301,13 @@ def alarm(seconds: float) -> Iterator[None]:
             raise KeyboardInterrupt
 
     before = signal.signal(signal.SIGALRM, handler)
+    gc.disable()  # what is raised in a callback of a collection would be lost
     try:
         signal.setitimer(signal.ITIMER_REAL, seconds)
         yield
     finally:
         armed = False
+        gc.enable()
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
 
