@@ -268,6 +268,6 @@ void gob_bulk_rollback(gob_zset *z, gob_journal *j, gob_inputs in, gob_verb verb
     gob_index_dissolve_young(&z->index, &z->alloc);
     restore_scores(z, j, &in, verb);
     z->stamp = j->stamp; /* iterators go on: everything is as it was */
-    z->alloc.pace = pace;
     end(z, j);
+    z->alloc.pace = pace;
 }
