@@ -94,6 +94,7 @@ void gob_rows_release(gob_value_rows *rows);
 typedef struct gob_addition {
     gob_kind key;  /* of the field */
     gob_kind kind; /* of the values */
+    bool verbatim; /* texts stay as they are: no number stands for one */
     gob_name name;
     gob_value old;
     gob_value by;

@@ -64,13 +64,26 @@ static gob_status add_to_text(const gob_value *old, double by, gob_sum *out)
     return GOB_OK;
 }
 
+/* The sum of integers as a text, where no other kind stands for it. */
+static gob_status add_in_text(const gob_value *old, int64_t by, gob_sum *out)
+{
+    gob_scratch scratch;
+    GOB_TRY(add_integers(old, by, out));
+    gob_name text = gob_value_bytes(&out->number, &scratch);
+    memcpy(out->text, text.at, text.len);
+    out->stored = gob_value_text((gob_name){(const uint8_t *)out->text, text.len});
+    return GOB_OK;
+}
+
 static gob_status add(const gob_addition *a, gob_sum *out)
 {
     if (a->kind == GOB_FLOATS) {
         return add_finite(a->old.kind == GOB_VALUE_NONE ? 0.0 : a->old.real, a->by.real, out);
     }
-    return a->by.kind == GOB_VALUE_INT ? add_integers(&a->old, a->by.integer, out)
-                                       : add_to_text(&a->old, a->by.real, out);
+    if (a->by.kind != GOB_VALUE_INT) {
+        return add_to_text(&a->old, a->by.real, out);
+    }
+    return (a->verbatim ? add_in_text : add_integers)(&a->old, a->by.integer, out);
 }
 
 static PyObject *refuse_value(const gob_addition *a)
@@ -137,6 +150,7 @@ static PyObject *increment(gob_hash_object *self, gob_addition *a)
 {
     gob_sum sum;
     bool created;
+    a->verbatim = a->kind != GOB_INTS && !self->map.encoding;
     (void)gob_hashmap_get(&self->map, a->name, &a->old);
     PyObject *result = gob_add(a, &sum);
     if (result == NULL) {
@@ -187,6 +201,7 @@ static gob_status step(void *context, size_t from, size_t n)
         gob_addition *a = &c->now;
         gob_sum sum;
         bool created;
+        a->verbatim = a->kind != GOB_INTS && !self->map.encoding;
         a->name = gob_names_at(c->names, i);
         a->by = c->by.at[i];
         if (!gob_hashmap_get(&c->staging.map, a->name, &a->old)) {

@@ -265,3 +265,13 @@ def test_what_is_no_float_to_add(by: Any, error: type[Exception]) -> None:
         with pytest.raises(error):
             call()
     assert h == {"f": 0.5}
+
+
+@pytest.mark.parametrize("encoding", [False, True])
+def test_a_sum_is_stored_as_a_text_set_would_be(encoding: bool) -> None:
+    one, many = Hash(encoding=encoding), Hash(encoding=encoding)
+    one.increment("n", 42)
+    many.increment_many(["n", "n"], [40, 2])
+    expected = Hash({"n": "42"}, encoding=encoding).to_bytes()
+    assert one.to_bytes() == many.to_bytes() == expected
+    assert Hash.from_bytes(expected) == {"n": "42"}
