@@ -183,6 +183,7 @@ void gob_block_decode(const gob_block *b, gob_layout layout, gob_entry base, uin
         return;
     }
     uint64_t low = gob_load64(b->data);
+    members[0] = low + gob_pack_get(c.members, 0, b->member_bits); /* as get: files may lie */
     for (size_t i = 1; i < n; i++) {
         keys[i] = keys[i - 1] + (gob_pack_get(c.keys, i - 1, b->key_bits) << b->key_shift);
         members[i] = low + gob_pack_get(c.members, i, b->member_bits);

@@ -115,9 +115,11 @@ static gob_status check_head(const gob_pages *p, const page_head *head, unsigned
 static gob_status copy_page(gob_pages *p, gob_alloc *a, const page_head *head, const gob_page *laid,
                             const char **why)
 {
+    const uint8_t *young = (const uint8_t *)laid + offsetof(gob_page, young); /* any byte, as yet */
     GOB_EXPECT(laid->width == head->width && laid->patch.capacity == head->capacity &&
+                   laid->patch.count <= head->capacity &&
                    laid->patch.groups == groups_at(head->width, head->capacity) &&
-                   laid->patch.unused == 0 && !laid->young,
+                   laid->patch.unused == 0 && *young == 0,
                "a page that is not what its head says");
     gob_page *page = gob_page_copy(p, a, laid);
     if (page == NULL) {
