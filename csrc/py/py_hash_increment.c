@@ -79,8 +79,17 @@ static gob_status add(gob_kind kind, const gob_value *old, const gob_value *by, 
     if (kind == GOB_FLOATS) {
         return add_finite(old->kind == GOB_VALUE_NONE ? 0.0 : old->real, by->real, out);
     }
-    return by->kind == GOB_VALUE_INT ? add_integers(old, by->integer, out)
-                                     : add_to_text(old, by->real, out);
+    if (by->kind != GOB_VALUE_INT) {
+        return add_to_text(old, by->real, out);
+    }
+    GOB_TRY(add_integers(old, by->integer, out));
+    if (kind != GOB_INTS) { /* a text, which encoding alone may store as a number */
+        gob_scratch scratch;
+        gob_name text = gob_value_bytes(&out->number, &scratch);
+        memcpy(out->text, text.at, text.len);
+        out->stored = gob_value_text((gob_name){(const uint8_t *)out->text, text.len});
+    }
+    return GOB_OK;
 }
 
 static PyObject *raise(gob_status status, const gob_value *by)
