@@ -52,7 +52,7 @@ gob_status gob_hashmap_save(gob_hashmap *h, gob_hashmap_kinds kinds, gob_sink *s
 static gob_status read_options(const gob_reader *r, options *o, const char **why)
 {
     gob_span file = gob_reader_section(r, GOB_SECTION_OPTIONS);
-    GOB_EXPECT(r->kind == GOB_SNAPSHOT_HASH, "it is of something else than a Hash");
+    GOB_EXPECT(r->kind == GOB_SNAPSHOT_HASH, gob_reader_what(r));
     GOB_EXPECT(file.size == sizeof *o && gob_reader_is_sound(r, GOB_SECTION_OPTIONS), "options");
     memcpy(o, file.at, sizeof *o);
     GOB_EXPECT(gob_datum_is_text(o->key), "kind of keys");

@@ -272,7 +272,7 @@ gob_status gob_records_save(gob_records *r, gob_records_kinds kinds, gob_sink *s
 static gob_status read_options(const gob_reader *reader, options *o, const char **why)
 {
     gob_span file = gob_reader_section(reader, GOB_SECTION_OPTIONS);
-    GOB_EXPECT(reader->kind == GOB_SNAPSHOT_HASH_TABLE, "it is of something else than a HashTable");
+    GOB_EXPECT(reader->kind == GOB_SNAPSHOT_HASH_TABLE, gob_reader_what(reader));
     GOB_EXPECT(file.size == sizeof *o && gob_reader_is_sound(reader, GOB_SECTION_OPTIONS),
                "options");
     memcpy(o, file.at, sizeof *o);

@@ -153,6 +153,16 @@ gob_status gob_reader_open(gob_reader *r, gob_span file, const char **why)
     return check_list(r, &t, why);
 }
 
+const char *gob_reader_what(const gob_reader *r)
+{
+    static const char *const names[] = {
+        [GOB_SNAPSHOT_SORTED_SET] = "it is of a SortedSet",
+        [GOB_SNAPSHOT_HASH] = "it is of a Hash",
+        [GOB_SNAPSHOT_HASH_TABLE] = "it is of a HashTable",
+    };
+    return names[r->kind];
+}
+
 static const gob_section_entry *entry_of(const gob_reader *r, gob_section section)
 {
     for (uint32_t i = 0; i < r->sections; i++) {

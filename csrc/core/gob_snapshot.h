@@ -90,6 +90,9 @@ typedef struct gob_reader {
 /* Looks at everything but the sections' own bytes. GOB_MALFORMED with *why. It polls nobody. */
 gob_status gob_reader_open(gob_reader *r, gob_span file, const char **why);
 
+/* What a file is, to those who expect another container in it. */
+const char *gob_reader_what(const gob_reader *r);
+
 /* The bytes of a section, which may be absent: then none. */
 gob_span gob_reader_section(const gob_reader *r, gob_section section);
 

@@ -95,7 +95,7 @@ static gob_status read_options(const gob_reader *r, options *o, const char **why
 {
     static const uint8_t zeros[sizeof o->unused];
     gob_span file = gob_reader_section(r, GOB_SECTION_OPTIONS);
-    GOB_EXPECT(r->kind == GOB_SNAPSHOT_SORTED_SET, "it is of something else than a SortedSet");
+    GOB_EXPECT(r->kind == GOB_SNAPSHOT_SORTED_SET, gob_reader_what(r));
     GOB_EXPECT(file.size == sizeof *o && gob_reader_is_sound(r, GOB_SECTION_OPTIONS), "options");
     memcpy(o, file.at, sizeof *o);
     bool named = o->member >= GOB_MEMBER_STR;

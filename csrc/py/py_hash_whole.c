@@ -163,23 +163,25 @@ static gob_status load_map(void *object, const gob_reader *r, uint64_t seed, boo
     gob_value field, value;
     size_t at = 0;
     GOB_TRY(gob_hashmap_load(&map, &kinds, r, seed, mapped, why));
-    self->key = (uint8_t)gob_kind_of_datum(kinds.key);
-    self->value = (uint8_t)gob_kind_of_datum(kinds.value);
+    gob_kind own_key = gob_kind_of_datum(kinds.key);
+    gob_kind own_value = gob_kind_of_datum(kinds.value);
     while (gob_reader_checks(r, mapped) && gob_hashmap_next(&map, &at, &field, &value)) {
-        if (!is_text((gob_kind)self->key, &field) || !is_text((gob_kind)self->value, &value)) {
+        if (!is_text(own_key, &field) || !is_text(own_value, &value)) {
             gob_hashmap_clear(&map);
             GOB_EXPECT(false, "a text that is no UTF-8");
         }
     }
     gob_hashmap_clear(&self->map);
     self->map = map;
+    self->key = (uint8_t)own_key;
+    self->value = (uint8_t)own_value;
     gob_hash_expect(self, 0);
     return GOB_OK;
 }
 
 PyObject *gob_hash_load(gob_hash_object *self, PyObject *args)
 {
-    return gob_snapshot_load(self, args, load_map);
+    return gob_hash_check_own(self) < 0 ? NULL : gob_snapshot_load(self, args, load_map);
 }
 
 /* _memory() -> (blob, table, arena) in bytes */

@@ -235,7 +235,7 @@ static gob_status load_records(void *object, const gob_reader *reader, uint64_t 
 
 PyObject *gob_table_load(gob_table_object *self, PyObject *args)
 {
-    return gob_snapshot_load(self, args, load_records);
+    return gob_table_check_own(self) < 0 ? NULL : gob_snapshot_load(self, args, load_records);
 }
 
 /* The list is made first, as that may run other code; str and bytes are no containers. */

@@ -15,11 +15,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from uuid import UUID
 
+import hashes
+
 import goblin
 
 FOLDER = Path(__file__).parent
 VERSION = 1
-CONTENTS = FOLDER / f"contents.v{VERSION}.json"
+CONTENTS = FOLDER / f"contents.v{VERSION}.json"  # of sorted sets
+CONTENTS_OF_HASHES = FOLDER / f"contents-of-hashes.v{VERSION}.json"
 DECODE = {"str": str, "bytes": bytes.fromhex, "uuid": UUID, "int32": int, "int64": int}
 SMALL = 2  # those with more members are compressed
 
@@ -99,21 +102,26 @@ def goldens() -> Iterator[Golden]:
                 yield golden(f"pages-{codes}", "runs", 10**5, f"codes-{codes}", codes == 1)
 
 
-def main() -> int:
-    made, lists = list(goldens()), make_lists()
-    there = [path.name for g in made if (path := FOLDER / g.file).exists()]
-    if there or CONTENTS.exists():
-        print(f"{len(there)} golden files of version {VERSION} are there already, and stay")
-        return 1
+def write(contents: Path, made: list[Any], lists: dict[str, list[Any]], source: Any) -> bool:
+    """Writes files and the JSON of what they hold, unless they are there."""
+    if contents.exists() or any((FOLDER / g.file).exists() for g in made):
+        print(f"the golden files of {contents.name} are there already, and stay")
+        return False
     for g in made:
-        compression = "zstd" if g.count > SMALL else None
-        build(g, lists).save(FOLDER / g.file, compression=compression)
+        compression = "zstd" if g.count > source.SMALL else None
+        source.build(g, lists).save(FOLDER / g.file, compression=compression)
     files = ",\n".join(json.dumps(g._asdict()) for g in made)
     texts = ",\n".join(
         f"{json.dumps(name)}: {json.dumps(values)}" for name, values in lists.items()
     )
-    CONTENTS.write_text(f'{{"files": [\n{files}\n],\n"lists": {{\n{texts}\n}}}}\n')
-    return 0
+    contents.write_text(f'{{"files": [\n{files}\n],\n"lists": {{\n{texts}\n}}}}\n')
+    return True
+
+
+def main() -> int:
+    groups = (CONTENTS, sys.modules[__name__]), (CONTENTS_OF_HASHES, hashes)
+    written = [write(path, list(of.goldens()), of.make_lists(), of) for path, of in groups]
+    return 0 if any(written) else 1
 
 
 if __name__ == "__main__":

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import copy
 import pickle
+import tempfile
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 from uuid import UUID
 
@@ -223,6 +225,50 @@ def make_machine(kind: Kind) -> type[RuleBasedStateMachine]:
             old[k] = v
             old.pop_many(list(self.model)[::2])
             old._validate()
+
+        # ---- snapshots
+
+        def snapshot(self) -> bytes | None:
+            """None where an allocation was made to fail, which changes nothing."""
+            self.real._fail_at(self.fail_at)
+            data, error = outcome(self.real.to_bytes)
+            self.real._fail_at(0)
+            assert error is None or isinstance(error, MemoryError)
+            self.real._validate()
+            return data
+
+        @rule()
+        def go_on_with_a_snapshot(self) -> None:
+            data = self.snapshot()
+            if data is not None:
+                self.real = Hash.from_bytes(data)
+                assert_content(self.model, self.real)
+                assert self.real.to_bytes() == data
+
+        @rule(protocol=st.sampled_from([2, 5]))
+        def go_on_with_a_pickle(self, protocol: int) -> None:
+            self.real = pickle.loads(pickle.dumps(self.real, protocol))
+            assert_content(self.model, self.real)
+
+        @rule(go_on=st.booleans(), k=key, v=value)
+        def map_a_snapshot(self, go_on: bool, k: Any, v: Any) -> None:
+            with tempfile.TemporaryDirectory() as folder:
+                path = Path(folder, "mapped")
+                path.write_bytes(self.real.to_bytes())
+                mapped = Hash.load(path, mmap=True)
+            with pytest.raises(ValueError, match="mapped"):
+                mapped[k] = v
+            assert_content(self.model, mapped)
+            assert_memory(mapped)
+            if go_on:
+                self.real = mapped.copy()
+
+        @rule()
+        def the_same_content_gives_the_same_bytes(self) -> None:
+            made = Hash(sorted(self.model.items()), **kind.options, **self.form)
+            for h in (self.real, made):
+                h.optimize()
+            assert self.real.to_bytes() == made.to_bytes()
 
         # ---- reads
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import copy
 import pickle
+import tempfile
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -233,6 +235,50 @@ def make_machine(kinds: dict[str, str]) -> type[RuleBasedStateMachine]:
             old[k] = {kind.key_of("only in the old one"): kind.value_of(1)}
             assert self.real != old
             old._validate()
+
+        # ---- snapshots
+
+        def snapshot(self) -> bytes | None:
+            """None where an allocation was made to fail, which changes nothing."""
+            self.real._fail_at(self.fail_at)
+            data, error = outcome(self.real.to_bytes)
+            self.real._fail_at(0)
+            assert error is None or isinstance(error, MemoryError)
+            self.real._validate()
+            return data
+
+        @rule()
+        def go_on_with_a_snapshot(self) -> None:
+            data = self.snapshot()
+            if data is not None:
+                self.real = HashTable.from_bytes(data)
+                assert_records(self.model, self.real)
+                assert self.real.to_bytes() == data
+
+        @rule(protocol=st.sampled_from([2, 5]))
+        def go_on_with_a_pickle(self, protocol: int) -> None:
+            self.real = pickle.loads(pickle.dumps(self.real, protocol))
+            assert_records(self.model, self.real)
+
+        @rule(go_on=st.booleans(), k=few_keys, data=record)
+        def map_a_snapshot(self, go_on: bool, k: Any, data: dict[Any, Any]) -> None:
+            with tempfile.TemporaryDirectory() as folder:
+                path = Path(folder, "mapped")
+                path.write_bytes(self.real.to_bytes())
+                mapped = HashTable.load(path, mmap=True)
+            with pytest.raises(ValueError, match="mapped"):
+                mapped[k] = data
+            assert_records(self.model, mapped)
+            assert_memory(mapped)
+            if go_on:
+                self.real = mapped.copy()
+
+        @rule()
+        def the_same_content_gives_the_same_bytes(self) -> None:
+            made = HashTable([(k, dict(r.items())) for k, r in self.model.items()], **kinds)
+            for t in (self.real, made):
+                t.optimize()
+            assert self.real.to_bytes() == made.to_bytes()
 
         @precondition(lambda self: len(self.model) > 1)
         @rule(k=few_keys, removes=st.booleans())
