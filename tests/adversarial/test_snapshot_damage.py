@@ -1,6 +1,7 @@
 """Snapshots that are cut, flipped, lied in or made up: refused, or read as something sound.
 
-The fast run takes a sample of the damage with a fixed seed; `-m slow` runs all of it.
+Cases B42 and B43. The fast run takes a sample of the damage with a fixed seed; `-m slow` runs all
+of it.
 """
 
 from __future__ import annotations

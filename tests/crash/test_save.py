@@ -1,7 +1,7 @@
 """Saves that are cut off: by SIGKILL, by a limit of file sizes, by a full file system.
 
-Whatever happens, the file is an old or a new snapshot, whole; and only a killed process leaves its
-temporary file behind.
+Case B46: whatever happens, the file is an old or a new snapshot, whole; and only a killed process
+leaves its temporary file behind.
 """
 
 from __future__ import annotations
