@@ -852,7 +852,10 @@ def test_a_copy_of_a_mapped_set_can_be_written(subject: Subject, mapped: SortedS
     for duplicate in (copy.copy, copy.deepcopy, SortedSet, lambda z: pickle.loads(pickle.dumps(z))):
         for write in WRITES.values():
             twin = duplicate(mapped)
-            assert_alike(mapped, twin)
+            if duplicate is SortedSet:  # which takes members and kinds, not how they are kept
+                assert twin == mapped
+            else:
+                assert_alike(mapped, twin)
             write(twin, next(iter(twin)))
             twin._validate()
     assert mapped.digest() == before
