@@ -12,8 +12,8 @@ import stat
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal, Self, TypeVar
 
+from ._zstd import ZSTD_MAGIC, import_zstd, zstd_decoder
 from .errors import SnapshotError
-from .io._source import ZSTD_MAGIC, import_zstd, zstd_codec
 
 Path = str | os.PathLike[str]
 T = TypeVar("T", bound="Snapshots")
@@ -136,11 +136,11 @@ def _content(file: io.FileIO, mapped: bool) -> tuple[Any, bool]:
 
 
 def _decompressed(data: bytes) -> bytes:
-    codec = zstd_codec()
-    decoder = codec.decoder()
+    zstd = import_zstd()
+    decoder = zstd_decoder(zstd)
     try:
         content: bytes = decoder.decompress(data)
-    except codec.error as fault:
+    except zstd.ZstdError as fault:
         raise SnapshotError(f"its compression is damaged: {fault}") from None
     if not decoder.eof or decoder.unused_data:
         raise SnapshotError("its compressed data is cut off, or followed by something else")

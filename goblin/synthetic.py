@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 import numpy as np
 
-from .io._source import import_zstd
+from ._zstd import import_zstd
 from .io.lichess import SPEEDS
 from .io.mediawiki import LAYOUTS
 

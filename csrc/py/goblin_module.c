@@ -41,7 +41,6 @@ static int module_traverse(PyObject *module, visitproc visit, void *arg)
     Py_VISIT(state->sortedset_type);
     Py_VISIT(state->table_type);
     Py_VISIT(state->table_iterator_type);
-    Py_VISIT(state->mapped);
     Py_VISIT(state->uuid.type);
     Py_VISIT(state->uuid.unknown);
     Py_VISIT(state->uuid.integer);
@@ -68,12 +67,9 @@ static int module_clear(PyObject *module)
     return 0;
 }
 
-/* Mapped objects may be read until the last one is gone, with which the module goes. */
 static void module_free(void *module)
 {
-    gob_module_state *state = PyModule_GetState(module);
     (void)module_clear(module);
-    Py_CLEAR(state->mapped);
 }
 
 static PyModuleDef_Slot module_slots[] = {

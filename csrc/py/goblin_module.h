@@ -24,7 +24,7 @@ typedef struct gob_module_state {
     PyTypeObject *sortedset_type;
     PyTypeObject *table_type;
     PyTypeObject *table_iterator_type;
-    PyObject *mapped; /* id of an object -> the buffer of the file that it reads */
+    struct gob_mapping *mapped; /* the objects that read files, and their buffers */
     gob_uuid_state uuid;
 } gob_module_state;
 

@@ -131,30 +131,42 @@ static PyObject *settled(PyObject *buffer)
     return good ? PyMemoryView_FromObject(buffer) : PyBytes_FromObject(buffer);
 }
 
-static PyObject *key_of(void *object)
+/* One mapped object. A list in the module's state spares each object a pointer, and letting go of
+ * a buffer an allocation. */
+struct gob_mapping {
+    const void *object;
+    PyObject *buffer;
+    struct gob_mapping *next;
+};
+
+static struct gob_mapping **mappings_of(const void *object)
 {
-    return PyLong_FromVoidPtr(object);
+    return &((gob_module_state *)(uintptr_t)gob_state_of(object))->mapped;
 }
 
-/* Keeps the buffer of a mapped object. The state's dict spares each object a pointer. */
-static int keep(void *object, PyObject *buffer)
+static int keep(const void *object, PyObject *buffer)
 {
-    PyObject *key = key_of(object);
-    int result = key == NULL ? -1 : PyDict_SetItem(gob_state_of(object)->mapped, key, buffer);
-    Py_XDECREF(key);
-    return result;
+    struct gob_mapping **list = mappings_of(object);
+    struct gob_mapping *m = PyMem_Malloc(sizeof *m);
+    if (m == NULL) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    *m = (struct gob_mapping){object, Py_NewRef(buffer), *list};
+    *list = m;
+    return 0;
 }
 
 void gob_snapshot_unmap(void *object)
 {
-    PyObject *type, *value, *traceback;
-    PyErr_Fetch(&type, &value, &traceback);
-    PyObject *key = key_of(object);
-    if (key == NULL || PyDict_DelItem(gob_state_of(object)->mapped, key) < 0) {
-        PyErr_WriteUnraisable(object);
+    struct gob_mapping **at = mappings_of(object);
+    while ((*at)->object != object) {
+        at = &(*at)->next;
     }
-    Py_XDECREF(key);
-    PyErr_Restore(type, value, traceback);
+    struct gob_mapping *m = *at;
+    *at = m->next;
+    Py_DECREF(m->buffer);
+    PyMem_Free(m);
 }
 
 PyObject *gob_snapshot_load(void *object, PyObject *args, gob_loader *loader)
@@ -244,7 +256,5 @@ static PyMethodDef functions[] = {
 
 int gob_add_snapshot(PyObject *module)
 {
-    gob_module_state *state = PyModule_GetState(module);
-    state->mapped = PyDict_New();
-    return state->mapped == NULL ? -1 : PyModule_AddFunctions(module, functions);
+    return PyModule_AddFunctions(module, functions);
 }

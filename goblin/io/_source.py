@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Iterable
 from typing import Any, BinaryIO, NamedTuple
 
+from .._zstd import MAX_WINDOW_LOG, ZSTD_MAGIC, import_zstd, zstd_decoder
 from ..errors import TraceError
 
 BLOCK = 1 << 22
@@ -16,10 +17,8 @@ BLOCK = 1 << 22
 _COMPRESSED_BLOCK = 1 << 18
 _DECODED_PIECE = 1 << 16  # what a damaged block can take with it of the sound data before
 _BZ2_MAGIC = b"BZh"
-ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 _SKIPPABLE_MAGIC = b"\x2a\x4d\x18"  # after a byte of 0x50..0x5f
 _MAGIC_BYTES = 4
-_MAX_WINDOW_LOG = 27  # a window of 128 MiB, which zstd's own tool takes without being told
 
 TraceFile = str | os.PathLike[str] | BinaryIO
 """A path, "-" for standard input, or a binary file object."""
@@ -50,27 +49,12 @@ def _codec_of(head: bytes) -> Codec | None:
     if head.startswith(_BZ2_MAGIC):
         return Codec(bz2.BZ2Decompressor, OSError)
     is_skippable = head[1:] == _SKIPPABLE_MAGIC and head[0] & 0xF0 == 0x50
-    return zstd_codec() if head == ZSTD_MAGIC or is_skippable else None
+    return _zstd_codec() if head == ZSTD_MAGIC or is_skippable else None
 
 
-def zstd_codec() -> Codec:
-    """One frame at a time, of windows that zstd's own tool takes; ImportError as import_zstd."""
+def _zstd_codec() -> Codec:
     zstd = import_zstd()
-    options = {zstd.DecompressionParameter.window_log_max: _MAX_WINDOW_LOG}
-    return Codec(lambda: zstd.ZstdDecompressor(options=options), zstd.ZstdError)
-
-
-def import_zstd() -> Any:
-    """The module `compression.zstd`; ImportError that says what to install where it is lacking."""
-    try:
-        if sys.version_info >= (3, 14):
-            from compression import zstd
-        else:
-            from backports import zstd
-    except ImportError as error:
-        hint = "zstd files need the package backports.zstd: pip install 'goblin-core[zstd]'"
-        raise ImportError(hint) from error
-    return zstd
+    return Codec(lambda: zstd_decoder(zstd), zstd.ZstdError)
 
 
 class Source:
@@ -162,6 +146,6 @@ class Source:
 
     def _explain(self, error: Exception) -> str:
         if "too much memory" in str(error):
-            return f"a zstd frame asks for a window over {1 << _MAX_WINDOW_LOG >> 20} MiB"
+            return f"a zstd frame asks for a window over {1 << MAX_WINDOW_LOG >> 20} MiB"
         new = not (self._first_stream or self._stream_started)
         return "garbage after the compressed data" if new else "damaged compressed data"

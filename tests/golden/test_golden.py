@@ -14,7 +14,7 @@ from make import CONTENTS, CONTENTS_OF_HASHES, FOLDER, VERSION, Golden, build, c
 from snapshots import assert_alike
 
 import goblin
-from goblin.io._source import ZSTD_MAGIC, import_zstd
+from goblin._zstd import ZSTD_MAGIC, import_zstd
 
 INDEX = json.loads(CONTENTS.read_text())
 LISTS: dict[str, list[Any]] = INDEX["lists"]

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from goblin import cli, synthetic
+from goblin._zstd import import_zstd
 from goblin.io import lichess
-from goblin.io._source import import_zstd
 
 TRACE = synthetic.lichess(300, 3000, seed=5)
 SPEEDS = ["ultrabullet", "bullet", "blitz", "rapid", "classical", "correspondence"]

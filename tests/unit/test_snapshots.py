@@ -26,7 +26,7 @@ from snapshots import Subject, assert_alike, fill, paged_subjects, subjects
 
 import goblin._snapshot as product
 from goblin import GoblinError, SnapshotError, SortedSet
-from goblin.io._source import import_zstd
+from goblin._zstd import import_zstd
 
 SUBJECTS = [*subjects(), *paged_subjects()]
 posix = pytest.mark.skipif(os.name != "posix", reason="of POSIX files")

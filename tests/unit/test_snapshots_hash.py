@@ -18,7 +18,7 @@ from operations.tables import TABLE_KINDS, TableKind
 from snapshots import Subject, assert_alike, fill_hash, fill_table, hash_subjects, table_subjects
 
 from goblin import Hash, HashTable, Record, SnapshotError
-from goblin.io._source import import_zstd
+from goblin._zstd import import_zstd
 
 SUBJECTS = [*hash_subjects(), *table_subjects()]
 every_subject = pytest.mark.parametrize("subject", SUBJECTS, ids=str)

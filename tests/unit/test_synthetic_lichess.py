@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import goblin.synthetic as module
+from goblin._zstd import import_zstd
 from goblin.io import lichess as reader
-from goblin.io._source import import_zstd
 from goblin.synthetic import lichess
 
 PLAYERS, GAMES = 500, 10_000
