@@ -117,7 +117,7 @@ static gob_status load(gob_hashmap *h, const options *o, const gob_reader *r, co
     gob_fields view;
     bool compact = o->compact != 0;
     GOB_TRY(gob_fields_view(&view, r, (size_t)o->count, !compact, why));
-    if (compact || !h->mapped || r->file.size <= GOB_CHECKED_MAX) {
+    if (compact || gob_reader_checks(r, h->mapped)) {
         GOB_EXPECT(gob_reader_all_sound(r), "checksum of its content");
         GOB_TRY(gob_fields_check(&view, &h->alloc, r, why));
         GOB_TRY(check_entries(&view, o, r, why));

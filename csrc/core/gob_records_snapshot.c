@@ -455,7 +455,7 @@ static gob_status load(gob_records *r, const options *o, const gob_reader *reade
     gob_fields view;
     GOB_TRY(gob_fields_view(&view, reader, (size_t)o->count, true, why));
     GOB_TRY(load_all_shapes(r, o, reader, why));
-    if (!mapped || reader->file.size <= GOB_CHECKED_MAX) {
+    if (gob_reader_checks(reader, mapped)) {
         GOB_TRY(check(r, o, &view, reader, why));
     }
     if (mapped) {

@@ -181,9 +181,13 @@ PyObject *gob_snapshot_load(void *object, PyObject *args, gob_loader *loader)
         return NULL;
     }
     buffer = settled(buffer);
-    if (buffer == NULL || (mapped && keep(object, buffer) < 0) ||
-        PyObject_GetBuffer(buffer, &view, PyBUF_SIMPLE) < 0) {
+    if (buffer == NULL || PyObject_GetBuffer(buffer, &view, PyBUF_SIMPLE) < 0) {
         Py_XDECREF(buffer);
+        return NULL;
+    }
+    if (mapped && keep(object, buffer) < 0) {
+        PyBuffer_Release(&view);
+        Py_DECREF(buffer);
         return NULL;
     }
     gob_span file = {view.buf, (size_t)view.len};

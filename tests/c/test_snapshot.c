@@ -1,31 +1,7 @@
 /* Snapshots of sorted sets: what is read is what was written, and nothing else is read. */
-#include <stdlib.h>
-
 #include "gob_name_pool.h"
-#include "gob_test.h"
+#include "gob_snapshot_test.h"
 #include "gob_zset_snapshot.h"
-
-typedef struct buffer {
-    uint8_t *at;
-    size_t size;
-    size_t room;
-    size_t stop_at; /* refuses to grow beyond this */
-} buffer;
-
-static bool sink(void *to, const void *bytes, size_t n)
-{
-    buffer *b = to;
-    if (b->size + n > b->stop_at) {
-        return false;
-    }
-    if (b->size + n > b->room) {
-        b->room = (b->size + n) * 2;
-        b->at = realloc(b->at, b->room);
-    }
-    memcpy(b->at + b->size, bytes, n);
-    b->size += n;
-    return true;
-}
 
 static const gob_layout layouts[] = {
     {.member_bytes = 4, .score_bytes = 4, .compress = true},
@@ -149,7 +125,7 @@ static void test_round_trip(gob_layout l, size_t n, bool ordered, bool whole)
     CHECK(load(&back, &first, false) == GOB_OK);
     CHECK((back.order != NULL) == (z.order != NULL && gob_zset_count(&z) != 0));
     CHECK(save(&back, l, &second) == GOB_OK);
-    CHECK(second.size == first.size && memcmp(first.at, second.at, first.size) == 0);
+    CHECK(same_files(&first, &second));
     CHECK(same(&z, &back));
     gob_changes changes = {0};
     gob_member m = member_at(l, 1);
@@ -198,7 +174,7 @@ static void test_deterministic(gob_layout l, size_t n)
     for (int ordered = 0; ordered < 2; ordered++) {
         CHECK(gob_zset_optimize(&a) == GOB_OK && gob_zset_optimize(&b) == GOB_OK);
         CHECK(save(&a, l, &first) == GOB_OK && save(&b, l, &second) == GOB_OK);
-        CHECK(second.size == first.size && memcmp(first.at, second.at, first.size) == 0);
+        CHECK(same_files(&first, &second));
         CHECK(same(&a, &b)); /* which builds the orders */
     }
     gob_zset_clear(&a);
@@ -220,16 +196,10 @@ static bool reads_well(gob_zset *z)
 
 /* What bytes that differ are read as: nothing, or with checksums made good, something sound, and so
  * whether they are copied or mapped. */
-static void expect_harmless(const buffer *b, bool resealed)
+static void check_harmless(const buffer *b, bool resealed)
 {
     gob_zset z;
-    buffer copy = {malloc(b->size == 0 ? 1 : b->size), b->size, b->size, 0};
-    if (b->size != 0) {
-        memcpy(copy.at, b->at, b->size);
-    }
-    if (resealed) {
-        gob_snapshot_reseal(copy.at, copy.size);
-    }
+    buffer copy = damaged(b, resealed);
     gob_status copied = GOB_OK;
     for (int mapped = 0; mapped < 2; mapped++) {
         gob_status status = load(&z, &copy, mapped != 0);
@@ -251,17 +221,7 @@ static void test_damage(gob_layout l, size_t n)
     fill(&z, l, n, 8, false);
     CHECK(gob_zset_sync(&z) == GOB_OK && save(&z, l, &good) == GOB_OK);
     gob_zset_clear(&z);
-    size_t step = good.size / 300 + 1;
-    buffer cut = good;
-    for (cut.size = 0; cut.size < good.size; cut.size += cut.size < 50 ? 1 : step) {
-        expect_harmless(&cut, false);
-    }
-    for (size_t bit = 0; bit < good.size * 8; bit += bit < 300 ? 1 : step * 8 - 1) {
-        good.at[bit / 8] ^= (uint8_t)(1 << bit % 8);
-        expect_harmless(&good, false);
-        expect_harmless(&good, true);
-        good.at[bit / 8] ^= (uint8_t)(1 << bit % 8);
-    }
+    test_damage_of(good, check_harmless);
     free(good.at);
 }
 
@@ -282,7 +242,7 @@ static void test_bits(gob_layout l, size_t n, gob_section section, size_t most)
     size_t bytes = span.size < most ? span.size : most;
     for (size_t bit = 0; bit < bytes * 8; bit++) {
         at[bit / 8] ^= (uint8_t)(1 << bit % 8);
-        expect_harmless(&good, true);
+        check_harmless(&good, true);
         at[bit / 8] ^= (uint8_t)(1 << bit % 8);
     }
     free(good.at);
@@ -291,23 +251,12 @@ static void test_bits(gob_layout l, size_t n, gob_section section, size_t most)
 /* Numbers that lie, everywhere in a small file. */
 static void test_lies(gob_layout l, size_t n)
 {
-    static const uint64_t lies[] = {
-        0, 1, 64, UINT32_MAX, UINT64_C(1) << 31, UINT64_C(1) << 61, UINT64_C(1) << 63, UINT64_MAX};
     buffer good = {.stop_at = SIZE_MAX};
     gob_zset z;
     fill(&z, l, n, 8, false);
     CHECK(gob_zset_sync(&z) == GOB_OK && save(&z, l, &good) == GOB_OK);
     gob_zset_clear(&z);
-    for (size_t at = 0; at + 8 <= good.size; at += at < 200 ? 4 : good.size / 400 * 4 + 4) {
-        uint64_t kept = gob_load64(good.at + at);
-        for (size_t i = 0; i < sizeof lies / sizeof lies[0]; i++) {
-            gob_store64(good.at + at, lies[i]);
-            if (lies[i] != kept) {
-                expect_harmless(&good, true);
-            }
-        }
-        gob_store64(good.at + at, kept);
-    }
+    test_lies_of(good, check_harmless);
     free(good.at);
 }
 
