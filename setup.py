@@ -82,6 +82,7 @@ if __name__ == "__main__":
                 sources=files("*.c"),
                 depends=["setup.py", *files("*.h")],
                 include_dirs=INCLUDE_DIRS,
+                libraries=["m"],
                 extra_compile_args=compile_args(),
                 extra_link_args=sanitize_args(),
             )
