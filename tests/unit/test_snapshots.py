@@ -780,6 +780,7 @@ READS: dict[str, Callable[[SortedSet, Any], Any]] = {
 }
 NEITHER = {"from_bytes", "from_counts", "load", "__class_getitem__", "__slots__"}
 NEITHER |= {"__module__", "__orig_bases__", "__slotnames__"}
+NEITHER |= {"__firstlineno__", "__static_attributes__"}  # what a class has from Python 3.13 on
 FILLED = [s for s in SUBJECTS if "-0" not in s.name]
 
 
