@@ -9,6 +9,7 @@ import os
 import pickle
 import secrets
 import stat
+import sys
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal, Self, TypeVar
 
@@ -159,7 +160,7 @@ def _replacing(target: str) -> Iterator[BinaryIO]:
                 os.chmod(new, mode)
             yield file
             file.flush()
-            os.fsync(file.fileno())
+            _sync(file.fileno())
         os.replace(new, target)
     except BaseException as error:
         with contextlib.suppress(OSError):
@@ -189,6 +190,17 @@ def _sync_folder(folder: str) -> None:
     except PermissionError:  # as every folder on Windows, and those that may not be listed
         return
     try:
-        os.fsync(fd)
+        _sync(fd)
     finally:
         os.close(fd)
+
+
+def _sync(fd: int) -> None:
+    """Wait for the disk itself; fsync on macOS only waits for the drive's cache."""
+    if sys.platform == "darwin":
+        import fcntl
+
+        with contextlib.suppress(OSError):  # which not every file system has
+            fcntl.fcntl(fd, fcntl.F_FULLFSYNC)
+            return
+    os.fsync(fd)
