@@ -27,7 +27,7 @@ say = @printf '\n=== %s\n' '$(1)'
 
 .NOTPARALLEL:
 .PHONY: help demo test test-py test-doc test-c test-neon test-asan test-ubsan test-tsan test-valgrind \
-    test-slow test-simd test-debug fuzz fuzz-smoke lint format bench build clean
+    test-slow test-simd test-debug test-wheel fuzz fuzz-smoke lint format bench build wheel clean
 
 help: ## list these targets
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 14
@@ -54,6 +54,19 @@ $(READY): pyproject.toml
 
 build: $(READY) ## build the extension in place
 	@$(BIN)/python setup.py -q build_ext --inplace
+
+# For another interpreter: make wheel FOR=python3.13
+FOR := $(BIN)/python
+wheel: $(READY) ## the source archive and, of it, a wheel for this system, in dist/
+	$(call say,Source archive and wheel)
+	@rm -rf build/wheel dist
+	@$(BIN)/python -m build -q --sdist -o dist
+	@CFLAGS=-g0 $(FOR) -m pip wheel -q --no-deps -w build/wheel dist/*.tar.gz
+	@PATH="$(CURDIR)/$(BIN):$$PATH" auditwheel repair -w dist build/wheel/*.whl
+
+test-wheel: wheel ## the wheel's content, and tests of it beside the oldest numpy and the newest
+	$(call say,Wheel: tests in fresh environments)
+	@$(FOR) tests/wheel.py dist/*.whl
 
 test-py: build ## all Python tests, on the widest SIMD path
 	$(call say,Python tests: release build with $(WIDEST) kernels)
