@@ -26,8 +26,8 @@ export PIP_ROOT_USER_ACTION := ignore
 say = @printf '\n=== %s\n' '$(1)'
 
 .NOTPARALLEL:
-.PHONY: help demo test test-py test-doc test-c test-neon test-asan test-ubsan test-tsan test-valgrind \
-    test-slow test-simd test-debug fuzz fuzz-smoke lint format bench build clean
+.PHONY: help demo test test-py test-doc docs test-c test-neon test-asan test-ubsan test-tsan \
+    test-valgrind test-slow test-simd test-debug fuzz fuzz-smoke lint format bench build clean
 
 help: ## list these targets
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 14
@@ -40,7 +40,7 @@ demo: build ## set up, build, and count a generated MediaWiki History dump
 	$(call say,python -m goblin count build/demo/pages.tsv.bz2)
 	@$(BIN)/python -m goblin count build/demo/pages.tsv.bz2
 
-test: lint test-c test-doc test-debug test-simd test-py ## set up, build, and run every test
+test: lint docs test-c test-doc test-debug test-simd test-py ## set up, build, and run every test
 
 $(READY): pyproject.toml
 	$(call say,Setting up: system packages)
@@ -62,6 +62,10 @@ test-py: build ## all Python tests, on the widest SIMD path
 test-doc: build ## the examples in docstrings, docs and README
 	$(call say,Doctests)
 	@$(BIN)/pytest -q --doctest-modules --doctest-glob='*.md' goblin docs README.md
+
+docs: build ## the site, in build/docs; a broken link or a public name left out is an error
+	$(call say,Documentation: build/docs/index.html)
+	@$(BIN)/python -m sphinx -qW --keep-going -c docs -d build/doctrees . build/docs
 
 # Groups of bytes are compared one by one or, on each wider path, by the baseline: the scalar path
 # meets every container. Paths between differ only in the counts of codes, in pages of integers.
