@@ -27,7 +27,7 @@ say = @printf '\n=== %s\n' '$(1)'
 
 .NOTPARALLEL:
 .PHONY: help demo test test-py test-doc docs test-c test-neon test-asan test-ubsan test-tsan \
-    test-valgrind test-slow test-simd test-debug fuzz fuzz-smoke lint format bench build clean
+    test-valgrind test-slow test-simd test-debug fuzz fuzz-smoke lint format bench bench-full build clean
 
 help: ## list these targets
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 14
@@ -82,7 +82,7 @@ test-simd: build ## model tests under each narrower SIMD path (test-py takes the
 # What looks at no container, or at how its time grows, would find there what it finds in test-py;
 # laws draw what the machines draw too, which meet every operation.
 NO_CONTAINERS := --ignore-glob='*/test_cli*' --ignore-glob='*/test_synthetic*' \
-    $(addprefix --ignore=tests/unit/test_,$(addsuffix .py,build docstrings layers progress real_data))
+    $(addprefix --ignore=tests/unit/test_,$(addsuffix .py,benchmark_page build docstrings layers progress real_data))
 test-debug: $(READY) ## unit and model tests with assertions, validating after each mutation
 	$(call say,Debug build: unit and model tests)
 	@GOBLIN_DEBUG=1 $(call BUILD,debug)
@@ -163,10 +163,18 @@ format: $(READY) ## rewrite Python and C sources in the house style
 	@$(BIN)/ruff format .
 	@find csrc tests/c tests/fuzz tests/threads -name '*.[ch]' | xargs $(BIN)/clang-format -i
 
-bench: build ## run the benchmarks beside their peers (SIZE=--quick, --full); JSON in build/bench
+bench: build ## run the benchmarks beside their peers, and write docs/benchmarks (SIZE=--quick, --full)
 	$(call say,Benchmarks)
 	@$(BIN)/pip install -q --no-build-isolation -e '.[bench]'
 	@set -e; for script in benchmarks/bench_*.py; do $(BIN)/python $$script $(SIZE); done
+	@$(BIN)/python benchmarks/page.py
+
+bench-full: build ## replay English Wikipedia and a million games of Lichess, and write docs/benchmarks
+	$(call say,Full-size replays)
+	@$(BIN)/pip install -q --no-build-isolation -e '.[bench]'
+	@$(BIN)/python benchmarks/bench_full_replay.py --full
+	@$(BIN)/python benchmarks/bench_lichess.py --full
+	@$(BIN)/python benchmarks/page.py
 
 clean: ## remove everything that was built, and .venv
 	rm -rf .venv build dist *.egg-info goblin/*.so .hypothesis .pytest_cache .ruff_cache .mypy_cache
