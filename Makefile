@@ -65,7 +65,7 @@ test-doc: build ## the examples in docstrings, docs and README
 
 docs: build ## the site, in build/docs; a broken link or a public name left out is an error
 	$(call say,Documentation: build/docs/index.html)
-	@$(BIN)/python -m sphinx -qW --keep-going -c docs -d build/doctrees . build/docs
+	@$(BIN)/python -m sphinx -qEaW --keep-going -c docs -d build/doctrees . build/docs
 
 # Groups of bytes are compared one by one or, on each wider path, by the baseline: the scalar path
 # meets every container. Paths between differ only in the counts of codes, in pages of integers.

@@ -32,9 +32,8 @@ nitpicky = True
 # be a name of numpy or typing that no page here explains, once for each overload.
 default_role = "code"
 autodoc_typehints = "none"
+smartquotes = False  # "str" is what to write
 autodoc_member_order = "alphabetical"
-autodoc_preserve_defaults = True
-python_display_short_literal_types = True
 
 myst_heading_anchors = 3
 # Prompts and what is printed are not copied.
@@ -46,7 +45,7 @@ html_theme = "furo"
 html_title = f"goblin {release}"
 html_extra_path = ["site"]
 html_static_path = ["static"]
-html_css_files = ["tables.css"]
+html_css_files = ["site.css"]
 html_copy_source = False
 html_show_copyright = False
 pygments_style = "tango"
@@ -76,6 +75,14 @@ def sidebar(app: Sphinx, page: str, source: list[str]) -> None:
         source[0] += "\n".join([*lines, ""])
 
 
+def without_constructor(
+    app: Sphinx, what: str, name: str, thing: object, options: object, *signature: str
+) -> tuple[str, str] | None:
+    """Readers and what they give are made by goblin alone."""
+    made_here = what == "class" and name.endswith(("Batch", "Reader", "Rows", "Trace"))
+    return ("", "") if made_here else None
+
+
 def nothing_public_is_left_out(app: Sphinx, env: BuildEnvironment) -> None:
     known = env.get_domain("py").objects
     for name in goblin.__all__:
@@ -87,4 +94,5 @@ def nothing_public_is_left_out(app: Sphinx, env: BuildEnvironment) -> None:
 def setup(app: Sphinx) -> None:
     app.connect("source-read", tighten)
     app.connect("source-read", sidebar)
+    app.connect("autodoc-process-signature", without_constructor)
     app.connect("env-check-consistency", nothing_public_is_left_out)

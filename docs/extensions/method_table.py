@@ -84,7 +84,13 @@ class MethodTable(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         module, _, name = self.arguments[0].rpartition(".")
         kind = getattr(import_module(module), name)
-        rows = [self.headings, *(row(kind, *member) for member in members(kind))]
+        found = dict(members(kind))
+        stale = {note for note in NOTES if note.startswith(f"{name}.")} - {
+            f"{name}.{method}" for method in found
+        }
+        if stale:
+            raise ExtensionError(f"there are notes on methods that are not there: {stale}")
+        rows = [self.headings, *(row(kind, *member) for member in found.items())]
         lines = [".. list-table::", "   :header-rows: 1", "   :class: methods", ""]
         for cells in rows:
             lines += [f"   {'* -' if i == 0 else '  -'} {cell}" for i, cell in enumerate(cells)]
