@@ -77,12 +77,16 @@ def everything(rows: list[Row]) -> View:
 
 
 def shown(view: View, rows: list[Row]) -> str:
-    rows = [row for row in rows if view.labels.keys() <= row.keys() and has_some(view, row)]
+    rows = [row for row in rows if belongs(row, view)]
     return table(list(pivoted(view, rows)) if view.across else [picked(view, row) for row in rows])
 
 
-def has_some(view: View, row: Row) -> bool:
-    return any(key in row for key in view.values)
+def belongs(row: Row, view: View) -> bool:
+    return (
+        view.labels.keys() <= row.keys()
+        and not view.values.keys().isdisjoint(row)
+        and view.unless not in row
+    )
 
 
 def picked(view: View, row: Row) -> Row:

@@ -12,12 +12,13 @@ Row = dict[str, Any]
 class View:
     """Columns of a table, by their headings; or, `across` a key, one value for each of its names.
 
-    Only rows that have all of `labels` are in it.
+    Only rows that have all of `labels`, and not `unless`, are in it.
     """
 
     labels: dict[str, str]
     values: dict[str, str]
     across: str | None = None
+    unless: str | None = None
 
 
 @dataclass(frozen=True)
@@ -134,8 +135,7 @@ VIEWS: dict[str, list[View]] = {
                 "loaded": "loaded",
                 "ordered": "ordered",
                 "optimized": "optimized",
-                "rss_ordered": "RSS, ordered",
-                "rss": "RSS, optimized",
+                "rss": "RSS",
             },
         )
     ],
@@ -173,6 +173,7 @@ VIEWS: dict[str, list[View]] = {
                 "dict of bytes": "dict of bytes",
                 "redis-server": "redis-server",
             },
+            unless="call",
         ),
         View(
             {"fields": "fields", "call": "call"},

@@ -85,7 +85,7 @@ def test_losses_are_listed_and_wins_are_not(page: ModuleType) -> None:
     )
 
 
-def test_engines_in_columns_compete_too(page: ModuleType) -> None:
+def test_engines_in_columns_compete_and_have_a_table_of_each_kind(page: ModuleType) -> None:
     rows = (
         {"fields": 32, "compact": 1000, "dict of str": 900, "redis-server": "not installed"},
         {"fields": 32, "call": "get", "compact": 20.0, "full": 9.0, "dict": 10.0},
@@ -93,6 +93,9 @@ def test_engines_in_columns_compete_too(page: ModuleType) -> None:
     losses = {(one["case"], one["of"]): one for one in page.losses_of(result("hash", *rows))}
     assert set(losses) == {("32 fields", "memory"), ("32 fields, get", "time")}
     assert losses["32 fields, get", "time"]["times"] == 2.0
+    bytes_of, ns = (page.shown(view, list(rows)).splitlines() for view in page.VIEWS["hash"])
+    assert len(bytes_of) == len(ns) == 3
+    assert "900" in bytes_of[-1] and "get" in ns[-1]
 
 
 def test_figures_that_are_missed_are_listed(page: ModuleType) -> None:
