@@ -26,10 +26,11 @@ VIEW = "iterators hold nothing"
 BOARD_BY_BOARD = "a moment for each board"
 NOTES = {
     "SortedSet.merge": BOTH,
-    "SortedSet.move": BOTH,
+    "SortedSet.move": f"{BOTH}; no pause while numpy sorts the members",
     "SortedSet.subtract": BOTH,
     "SortedSet.update": BOTH,
     "SortedSet.page": "cursors hold nothing",
+    "SortedSet.to_dict": "no pause while the dict grows",
     **{f"SortedSet.{view}": VIEW for view in ("keys", "values", "items")},
     "Hash.update": COPIES,
     "Hash.scan": VIEW,
