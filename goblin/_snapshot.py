@@ -66,7 +66,8 @@ class Snapshots:
         holds what no such container can. With `mmap` the object reads the file itself, whose pages
         come into memory as they are needed: it is there at once, can't be changed (ValueError; its
         `copy()` can), and needs the file as it is. Of large mapped files only sizes and places are
-        checked, not all content: map files that you trust. OSError where reading fails.
+        checked, not all content: map files that you trust. OSError where reading fails. O(bytes),
+        mapped O(pages + blocks).
 
         >>> import goblin, os, tempfile
         >>> with tempfile.TemporaryDirectory() as folder:
