@@ -246,12 +246,17 @@ def _counts(z: SortedSet[Any], bins: Any, log: bool) -> tuple[NDArray[np.int64],
 
 
 def _log_edges(lo: float, hi: float, bins: int) -> Floats:
-    """Edges with a constant ratio; whole ones where the ends are, as counts are."""
-    edges = np.geomspace(lo, hi, bins + 1)
-    if lo.is_integer() and hi.is_integer():
-        edges = np.unique(np.rint(edges))
-    edges[[0, -1]] = lo, hi
-    return edges
+    """Edges with a constant ratio, but whole ones, bins never narrower than the one before, where
+    the ends are whole, as those of counts are."""
+    if not (lo.is_integer() and hi.is_integer() and hi <= 2**53):
+        edges = np.geomspace(lo, hi, bins + 1)
+        edges[[0, -1]] = lo, hi
+        return edges
+    growth = math.expm1(math.log(hi / lo) / bins)
+    whole = [lo]
+    while whole[-1] <= hi:
+        whole.append(whole[-1] + max(round(whole[-1] * growth), 1))
+    return np.array(whole)
 
 
 def _finite(z: SortedSet[Any], above: float = -math.inf) -> range:

@@ -44,6 +44,7 @@ SETS = {
     "negative": SortedSet(range(3000), RNG.normal(0, 100, 3000)),
     "tiny": SortedSet(range(500), RNG.random(500) * 1e-300),
     "huge": SortedSet({1: 1e250, 2: -1e249, 3: 1.0}),
+    "wide": SortedSet({1: 1.0, 2: 1e250}),
     "counts": synthetic.wikimedia(20_000, seed=1).final(),
 }
 
@@ -147,6 +148,9 @@ def test_a_logarithmic_histogram_counts_all_positive_scores(ax: Axes) -> None:
     values, edges, _ = ax.patches[0].get_data()
     assert values.sum() == len(SETS["counts"])
     assert edges[:4].tolist() == [1, 2, 3, 4]  # no bin that no count can be in
+    widths = np.diff(edges)
+    assert (np.diff(widths) >= 0).all()
+    assert 20 < len(widths) <= 51
     assert (ax.get_xscale(), ax.get_yscale()) == ("log", "log")
     histogram(SETS["negative"], ax=(other := Figure().subplots()), log=True)
     assert other.patches[0].get_data().values.sum() == SETS["negative"].count(0, closed="none")
