@@ -90,7 +90,7 @@ class Snapshots:
 
         >>> import goblin
         >>> goblin.SortedSet.from_bytes(goblin.SortedSet({7: 1.0}).to_bytes())
-        SortedSet(1 member, int64-float64, lowest (7, 1.0), highest (7, 1.0))
+        SortedSet(1 member, int64-float64, highest (7, 1.0))
         """
         buffer = io.BytesIO()
         self._save(buffer.write)

@@ -107,7 +107,7 @@ class SortedSet(Snapshots, _core.SortedSet[M]):
     >>> z.increment(7, 10.0)
     11.0
     >>> z
-    SortedSet(3 members, int64-float64, lowest (9, 3.0), highest (7, 11.0))
+    SortedSet(3 members, int64-float64, highest (7, 11.0))
     """
 
     __slots__ = ()
@@ -196,14 +196,14 @@ class SortedSet(Snapshots, _core.SortedSet[M]):
             return False
 
     def __repr__(self) -> str:
-        return self._atomically(self._describe_ends)
+        return self._atomically(self._describe)
 
-    def _describe_ends(self) -> str:
+    def _describe(self) -> str:
         name, size = type(self).__name__, f"{counted(len(self), 'member')}, {self.layout}"
         if not len(self):
             return f"{name}({size})"
-        lowest, highest = (clipped(self._peek(1, end)[0]) for end in (False, True))
-        return f"{name}({size}, lowest {lowest}, highest {highest})"
+        # Not the lowest: without an order that is a scan which can't pass over any page.
+        return f"{name}({size}, highest {clipped(self._peek(1, True)[0])})"
 
     def _repr_html_(self) -> str:
         """The highest members as a table for a notebook."""

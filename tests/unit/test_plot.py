@@ -252,3 +252,10 @@ def test_sets_on_the_same_axes_differ_in_colour(ax: Axes) -> None:
     for name in ("counts", "negative", "uuids"):
         ecdf(SETS[name], ax=ax)
     assert len({line.get_color() for line in drawn(ax).lines}) == 3
+
+
+@pytest.mark.parametrize("log", [False, True])
+def test_a_histogram_needs_no_order(log: bool, ax: Axes) -> None:
+    z = SortedSet(range(5000), np.arange(5000) + 1.0)
+    histogram(z, ax=ax, log=log)
+    assert not z._structure()["order_built"]
