@@ -7,7 +7,6 @@ import io
 import mmap as _mmap
 import os
 import pickle
-import secrets
 import stat
 import sys
 from collections.abc import Callable, Iterator
@@ -93,7 +92,7 @@ class Snapshots:
 
         >>> import goblin
         >>> goblin.SortedSet.from_bytes(goblin.SortedSet({7: 1.0}).to_bytes())
-        SortedSet(1 member, int64-float64, lowest (7, 1.0), highest (7, 1.0))
+        SortedSet(1 member, int64-float64, highest (7, 1.0))
         """
         buffer = io.BytesIO()
         self._save(buffer.write)
@@ -153,7 +152,7 @@ def _decompressed(data: bytes) -> bytes:
 def _replacing(target: str) -> Iterator[BinaryIO]:
     """A new file that takes the place of the target once it is whole and on the disk."""
     folder = os.path.dirname(target)
-    new = os.path.join(folder, f".goblin-{secrets.token_hex(8)}.tmp")
+    new = os.path.join(folder, f".goblin-{os.urandom(8).hex()}.tmp")
     mode = _mode_of(target)
     try:
         with open(new, "xb") as file:
