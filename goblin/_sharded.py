@@ -140,6 +140,8 @@ class Sharded(DaskMethodsMixin, Generic[M]):
         sizes, empty = zip(*self._ask_all("len", _size_and_layout), strict=True)
         return sum(sizes), empty[0]
 
+    __iter__ = None  # __getitem__ takes members, not places
+
     def __len__(self) -> int:
         return self._sizes_and_layout[0]
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from . import _convert
 from ._sortedset import SortedSet
 
-_PIVOTS = 256  # eight bits of a score are found out with each question
+_PIVOTS = 257  # 256 gaps between them: each question finds out eight bits of a score
 
 
 def places(z: SortedSet[Any], members: _convert.Members, shards: int) -> NDArray[np.uint16]:
@@ -86,7 +86,7 @@ def scores_at(
     """The scores at ranks of the whole, by bisection of the order of all floats.
 
     `up_to` counts the scores of the whole up to each of the ascending ones it is given; it is asked
-    4 (float32) or 8 times, whatever the scores are."""
+    4 (float32) or 8 times at most, whatever the scores are."""
     ends = _keys(np.array([-math.inf, math.inf], dtype))
     low, high = (np.full(len(ranks), end) for end in ends)
     while (low < high).any():

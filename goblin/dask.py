@@ -75,7 +75,7 @@ def _picked(part: Any, column: Any) -> Any:
     """The column of a partition that is a frame or records, without nulls."""
     if column is not None:
         part = part[column] if hasattr(part, "columns") else [record[column] for record in part]
-    if hasattr(part, "isna") and part.isna().any():
+    if hasattr(part, "isna") and part.ndim == 1 and part.isna().any():
         name = getattr(part, "name", None)
         raise ValueError(
             f"some of {name!r} have no value; leave them out, as dropna(subset=[{name!r}]) does"
@@ -85,9 +85,9 @@ def _picked(part: Any, column: Any) -> Any:
 
 def _counted(part: Any, column: Any, by: Any, member: MemberKind | None) -> SortedSet[Any] | None:
     """The counts of a partition; None of an empty one, which need not know its kind of members."""
+    part = list(part) if isinstance(part, Iterator) else part
     values = _picked(part, column)
     steps = _picked(part, by) if isinstance(by, str) else by
-    values = list(values) if isinstance(values, Iterator) else values
     counted: SortedSet[Any] = SortedSet.from_counts(values, by=steps, member=member)
     return counted if len(counted) else None
 

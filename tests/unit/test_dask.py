@@ -113,6 +113,9 @@ def test_count_bag() -> None:
     records = bag.map(lambda text: {"name": text, "weight": 2})
     counted = goblin.dask.count(records, "name", by="weight").compute()
     assert_equal(counted, SortedSet.from_counts(TEXTS, by=2))
+    generated = delayed(lambda n: ({"name": "a", "weight": i} for i in range(n)))(4)
+    counted = goblin.dask.count([generated], "name", by="weight").compute(scheduler="threads")
+    assert counted.to_dict() == {"a": 6.0}
     arrays = dask.bag.from_sequence(np.array_split(MEMBERS["str"], 6), npartitions=3)
     assert_equal(goblin.dask.count(arrays).compute(), expected)
 
@@ -337,9 +340,14 @@ def test_quantiles(both: Any) -> None:
     single, sharded = both
     q = np.linspace(0, 1, 13)
     np.testing.assert_array_equal(sharded.quantile(q), single.quantile(q))
+
+
+def test_shapes_and_methods_of_quantiles(sharded: Any) -> None:
+    single = SortedSet.from_counts(NUMBERS)
     assert sharded.quantile(0.99) == single.quantile(0.99)
-    hazen = single.quantile([[0.5], [0.9]], method="hazen")
-    np.testing.assert_array_equal(sharded.quantile([[0.5], [0.9]], method="hazen"), hazen)
+    q = [[0.5], [0.9]]
+    expected = single.quantile(q, method="hazen")
+    np.testing.assert_array_equal(sharded.quantile(q, method="hazen"), expected)
 
 
 def test_what_is_no_argument(sharded: Any) -> None:
@@ -360,6 +368,11 @@ def test_what_is_no_argument(sharded: Any) -> None:
             call()
 
 
+def test_it_is_not_iterated_over(sharded: Any) -> None:
+    with pytest.raises(TypeError, match="not iterable"):
+        list(sharded)
+
+
 def test_infinite_scores() -> None:
     parts = [delayed(pd.DataFrame({"m": [1, 2, 3, 2**20], "s": [-np.inf, np.inf, np.inf, 0.25]}))]
     both_signs = goblin.dask.count(parts, "m", by="s", shards=2)
@@ -371,7 +384,7 @@ def test_infinite_scores() -> None:
 def test_a_copy_of_the_collection(sharded: Any) -> None:
     (again,) = dask.optimize(sharded)
     assert again.top(3) == sharded.top(3)
-    assert dask.tokenize.tokenize(sharded) == dask.tokenize.tokenize(again)
+    assert dask.base.tokenize(sharded) == dask.base.tokenize(again)
 
 
 def test_shards_on_threads() -> None:
