@@ -22,7 +22,7 @@ LAYERS = [
     {"index", "order", "sort"},
     {"build", "increment"},
     {"zset", "hashmap", "records"},
-    {"bulk", "scan", "digest"},
+    {"bulk", "scan", "digest", "shard"},
 ]
 # Scanners of trace text: they know nothing of the containers.
 SCANNERS = {"history", "commands", "pgn"}
