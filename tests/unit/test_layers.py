@@ -15,7 +15,7 @@ CSRC = Path(__file__).parents[2] / "csrc"
 LAYERS = [
     {"compiler", "status", "config", "pace", "alloc", "check"},
     {"cpu", "score", "hash", "pack", "text", "names", "glob", "encoding", "record"},
-    {"group", "kernels", "sum", "journal", "arena", "snapshot"},
+    {"group", "kernels", "sum", "multiset", "journal", "arena", "snapshot"},
     {"block", "patch", "blob"},
     {"pages", "table"},
     {"members", "fields", "intern", "shapes", "row"},
