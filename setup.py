@@ -83,7 +83,7 @@ if __name__ == "__main__":
                 depends=["setup.py", *files("*.h")],
                 include_dirs=INCLUDE_DIRS,
                 extra_compile_args=compile_args(),
-                extra_link_args=sanitize_args(),
+                extra_link_args=["-pthread", *sanitize_args()],
             )
         ],
     )

@@ -1,6 +1,18 @@
 #include "gob_zset_check.h"
 
+#include <stdatomic.h>
+
 #include "gob_multiset.h"
+#include "gob_parallel.h"
+
+/* Entries from which on a thread pays; where tests look, small sets have to do. */
+enum {
+#ifdef GOB_DEBUG
+    PARALLEL_MIN = 100,
+#else
+    PARALLEL_MIN = 1 << 18,
+#endif
+};
 
 /* The order */
 
@@ -96,21 +108,81 @@ static gob_status hash_index(const gob_index *ix, const gob_multiset *s, const g
     return hash_rest(ix, s, r, hash);
 }
 
-gob_status gob_zset_check_order(gob_zset *z, const uint64_t *starts, uint64_t seed,
-                                const gob_reader *r, const char **why)
+/* Both */
+
+typedef struct half {
+    const gob_zset *z;
+    const uint64_t *starts;
+    const gob_multiset *set; /* NULL where there is no order to compare with */
+    gob_reader reader;       /* for its poll */
+    gob_status status;
+    const char *why;
+    uint64_t hash;
+} half;
+
+typedef struct halves {
+    half order;
+    half index;
+    atomic_bool stopped;
+} halves;
+
+static void check_order(void *context)
 {
-    gob_multiset s;
-    uint64_t of_order = 0;
-    uint64_t of_index = 0;
-    if (z->order == NULL || z->order->count == 0) {
-        return GOB_OK;
+    halves *both = context;
+    half *h = &both->order;
+    h->status = hash_order(h->z, h->starts, h->set, &h->reader, &h->hash, &h->why);
+    atomic_store(&both->stopped, h->status != GOB_OK);
+}
+
+static void check_index(void *context)
+{
+    half *h = context;
+    const gob_index *ix = &h->z->index;
+    h->status = gob_index_validate(ix, &h->why) ? GOB_OK : GOB_MALFORMED;
+    if (h->status == GOB_OK && h->set != NULL) {
+        h->status = hash_index(ix, h->set, &h->reader, &h->hash);
+    }
+}
+
+/* The poll of a thread that nobody else asks. */
+static bool goes_on(void *stopped)
+{
+    return !atomic_load_explicit((atomic_bool *)stopped, memory_order_relaxed);
+}
+
+static gob_status compare(halves *both, const char **why)
+{
+    const half *bad = both->order.status != GOB_OK ? &both->order : &both->index;
+    if (bad->status != GOB_OK) {
+        *why = bad->why;
+        return bad->status;
+    }
+    GOB_EXPECT(both->order.hash == both->index.hash,
+               "entries of the order that are not those of the index");
+    return GOB_OK;
+}
+
+gob_status gob_zset_check(gob_zset *z, const uint64_t *starts, uint64_t seed, const gob_reader *r,
+                          const char **why)
+{
+    gob_multiset set;
+    halves both = {.order = {.z = z, .starts = starts, .reader = *r}, .index = {.z = z}};
+    bool named = z->index.named;
+    if (z->order == NULL || z->order->count == 0 || (named && starts == NULL)) {
+        check_index(&both.index);
+        return compare(&both, why);
     }
     GOB_EXPECT(z->order->count == z->index.live, "members in the order");
-    GOB_TRY(gob_multiset_init(&s, &z->alloc, seed, z->order->count));
-    gob_status status = hash_order(z, starts, &s, r, &of_order, why);
-    status = status == GOB_OK ? hash_index(&z->index, &s, r, &of_index) : status;
-    gob_multiset_free(&s, &z->alloc);
-    GOB_TRY(status);
-    GOB_EXPECT(of_order == of_index, "entries of the order that are not those of the index");
-    return GOB_OK;
+    GOB_TRY(gob_multiset_init(&set, &z->alloc, seed, z->order->count));
+    both.order.set = both.index.set = &set;
+    if (z->order->count >= PARALLEL_MIN) {
+        both.index.reader = (gob_reader){.poll = goes_on, .to = &both.stopped};
+        gob_parallel((gob_task){check_order, &both}, (gob_task){check_index, &both.index});
+    } else {
+        both.index.reader = *r;
+        check_index(&both.index);
+        check_order(&both);
+    }
+    gob_multiset_free(&set, &z->alloc);
+    return compare(&both, why);
 }

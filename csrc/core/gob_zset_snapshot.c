@@ -182,7 +182,7 @@ static gob_status load_names(gob_zset *z, uint64_t seed, const gob_reader *r, co
     }
     gob_status status = gob_members_load(m, &z->alloc, r, starts, (size_t)o->kept, why);
     status = status == GOB_OK ? load_order(z, r, false, why) : status;
-    status = status == GOB_OK ? gob_zset_check_order(z, starts, seed, r, why) : status;
+    status = status == GOB_OK ? gob_zset_check(z, starts, seed, r, why) : status;
     gob_free(&z->alloc, starts, bytes);
     return status;
 }
@@ -223,13 +223,6 @@ static gob_status load_parts(gob_zset *z, uint64_t seed, const gob_reader *r, co
     return GOB_OK;
 }
 
-/* What is left to check once everything is there. */
-static gob_status check(gob_zset *z, uint64_t seed, const gob_reader *r, const char **why)
-{
-    GOB_EXPECT(gob_index_validate(&z->index, why), *why);
-    return z->index.named ? GOB_OK : gob_zset_check_order(z, NULL, seed, r, why);
-}
-
 static gob_status load(gob_zset *z, gob_member_kind *kind, const gob_reader *r, uint64_t seed,
                        bool mapped, const char **why)
 {
@@ -241,8 +234,9 @@ static gob_status load(gob_zset *z, gob_member_kind *kind, const gob_reader *r, 
         note_mapped(z, r);
     }
     gob_status status = load_parts(z, seed, r, &o, mapped, why);
-    if (status == GOB_OK && gob_reader_checks(r, mapped)) {
-        status = check(z, seed, r, why);
+    bool checked = z->index.named && !mapped; /* as its ids are known only then */
+    if (status == GOB_OK && !checked && gob_reader_checks(r, mapped)) {
+        status = gob_zset_check(z, NULL, seed, r, why);
     }
     if (status != GOB_OK) {
         gob_zset_clear(z);
