@@ -2,8 +2,8 @@
 
 #include "gob_config.h"
 
-/* The tables are as large as pays: 16 KiB each, which stay in the first cache, and for small sets
- * less. */
+/* The tables are as large as pays, 16 KiB each, and for small sets less. 10, 11 and 12 bits are
+ * alike for 80.8 M members; fewer have more ties that reach beyond both tables. */
 enum { BITS_MAX = 11 };
 
 _Static_assert((int)BITS_MAX <= (int)GOB_PAGE_BITS, "a page has whole rounds of the lowest bits");
