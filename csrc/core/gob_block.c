@@ -161,7 +161,7 @@ gob_block *gob_block_encode(gob_alloc *a, gob_layout layout, const uint64_t *key
     return b;
 }
 
-/* Four gaps of up to 14 bits are in one word, which takes half the time of a load for each. */
+/* Four gaps of up to 14 bits come with one load; the rest one by one. */
 static void decode_ties(const uint8_t *gaps, unsigned bits, size_t n, gob_entry base,
                         uint64_t *keys, uint64_t *members)
 {
