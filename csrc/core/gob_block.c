@@ -161,29 +161,6 @@ gob_block *gob_block_encode(gob_alloc *a, gob_layout layout, const uint64_t *key
     return b;
 }
 
-/* Four gaps of up to 14 bits come with one load; the rest one by one. */
-static void decode_ties(const uint8_t *gaps, unsigned bits, size_t n, gob_entry base,
-                        uint64_t *keys, uint64_t *members)
-{
-    uint64_t member = base.member;
-    size_t i = 1;
-    for (; bits <= 14 && i + 4 <= n; i += 4) {
-        size_t at = (i - 1) * bits;
-        uint64_t word = gob_load64(gaps + at / 8) >> (at % 8);
-        for (size_t j = i; j < i + 4; j++, word >>= bits) {
-            member += 1 + (word & gob_pack_mask(bits));
-            members[j] = member;
-        }
-    }
-    for (; i < n; i++) {
-        member += 1 + gob_pack_get(gaps, i - 1, bits);
-        members[i] = member;
-    }
-    for (i = 1; i < n; i++) {
-        keys[i] = base.key;
-    }
-}
-
 void gob_block_decode(const gob_block *b, gob_layout layout, gob_entry base, uint64_t *keys,
                       uint64_t *members)
 {
@@ -199,7 +176,10 @@ void gob_block_decode(const gob_block *b, gob_layout layout, gob_entry base, uin
     keys[0] = base.key;
     members[0] = base.member;
     if (b->form == GOB_TIES) {
-        decode_ties(c.members, b->member_bits, n, base, keys, members);
+        for (size_t i = 1; i < n; i++) {
+            keys[i] = base.key;
+            members[i] = members[i - 1] + 1 + gob_pack_get(c.members, i - 1, b->member_bits);
+        }
         return;
     }
     uint64_t low = gob_load64(b->data);
