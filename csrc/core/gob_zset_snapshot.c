@@ -228,8 +228,7 @@ static bool ascends(const gob_zset *z, const gob_window *w, const gob_entry *bef
 
 /* The order is that of the index: as many entries, ascending, each with the score that its member
  * has there. Where members are names, `starts` tells which ids there are. */
-static gob_status check_order(const gob_zset *z, const uint64_t *starts, const gob_reader *r,
-                              const char **why)
+static gob_status check_order(const gob_zset *z, const uint64_t *starts, const char **why)
 {
     gob_window w;
     gob_entry last;
@@ -248,9 +247,7 @@ static gob_status check_order(const gob_zset *z, const uint64_t *starts, const g
         GOB_EXPECT(ascends(z, &w, rank == 0 ? NULL : &last), "entries of the order do not ascend");
         GOB_EXPECT(index_agrees(&z->index, &w), "a score in the order that is not the member's");
         last = (gob_entry){w.keys[w.count - 1], w.members[w.count - 1]};
-        if (rank % (1 << 20) < w.count) {
-            GOB_TRY(gob_reader_poll(r));
-        }
+        GOB_TRY(gob_spend(z->alloc.pace, w.count));
     }
     return GOB_OK;
 }
@@ -279,7 +276,7 @@ static gob_status load_names(gob_zset *z, const gob_reader *r, const options *o,
     }
     gob_status status = gob_members_load(m, &z->alloc, r, starts, (size_t)o->kept, why);
     status = status == GOB_OK ? load_order(z, r, false, why) : status;
-    status = status == GOB_OK ? check_order(z, starts, r, why) : status;
+    status = status == GOB_OK ? check_order(z, starts, why) : status;
     gob_free(&z->alloc, starts, bytes);
     return status;
 }
@@ -321,10 +318,10 @@ static gob_status load_parts(gob_zset *z, const gob_reader *r, const options *o,
 }
 
 /* What is left to check once everything is there. */
-static gob_status check(const gob_zset *z, const gob_reader *r, const char **why)
+static gob_status check(const gob_zset *z, const char **why)
 {
     GOB_EXPECT(gob_index_validate(&z->index, why), *why);
-    return z->index.named ? GOB_OK : check_order(z, NULL, r, why);
+    return z->index.named ? GOB_OK : check_order(z, NULL, why);
 }
 
 static gob_status load(gob_zset *z, gob_member_kind *kind, const gob_reader *r, uint64_t seed,
@@ -333,13 +330,14 @@ static gob_status load(gob_zset *z, gob_member_kind *kind, const gob_reader *r, 
     options o;
     GOB_TRY(read_options(r, &o, why));
     gob_zset_init(z, layout_of(&o), o.merge_exponent, seed);
+    z->alloc.pace = r->pace;
     *kind = (gob_member_kind)o.member;
     if (mapped) {
         note_mapped(z, r);
     }
     gob_status status = load_parts(z, r, &o, mapped, why);
     if (status == GOB_OK && gob_reader_checks(r, mapped)) {
-        status = check(z, r, why);
+        status = check(z, why);
     }
     if (status != GOB_OK) {
         gob_zset_clear(z);
@@ -351,8 +349,9 @@ gob_status gob_zset_load(gob_zset *z, gob_member_kind *kind, const gob_reader *r
                          bool mapped, const char **why)
 {
     gob_zset_init(z, (gob_layout){.member_bytes = 8, .score_bytes = 8}, 1.0F, seed);
+    z->alloc.pace = r->pace;
     if (gob_reader_checks(r, mapped)) {
-        GOB_EXPECT(gob_reader_all_sound(r), "checksum of its content");
+        GOB_TRY(gob_reader_check_all(r, why));
         GOB_TRY(load(z, kind, r, seed, false, why));
         if (!mapped) {
             return GOB_OK;
