@@ -74,8 +74,9 @@ class Snapshots:
         Everything is checked: SnapshotError for a file that is damaged, of another container, or
         holds what no such container can. With `mmap` the object reads the file itself, whose pages
         come into memory as they are needed: it is there at once, can't be changed (ValueError; its
-        `copy()` can), and needs the file as it is. Of large mapped files only sizes and places are
-        checked, not all content: map files that you trust. OSError where reading fails.
+        `copy()` can), and needs the file as it is. Of mapped files of more than 4 MiB only sizes
+        and places are checked, and damaged content may crash the process: map what you trust.
+        OSError where reading fails.
 
         >>> import goblin, os, tempfile
         >>> with tempfile.TemporaryDirectory() as folder:
