@@ -14,7 +14,8 @@ from typing import Any, Generic, Self, TypeVar, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from . import _convert, _core
+from . import _arrow, _convert, _core
+from ._frames import Arrays
 from ._results import MemoryReport
 from ._rows import SHOWN, Cells, html_table, shown, text_table
 from ._sortedset import MemberKind, ScoreKind, SortedSet, known
@@ -25,7 +26,7 @@ M = TypeVar("M")
 _FINE = ("ns", "ps", "fs", "as")  # units that datetime does not have
 
 
-class BoardRows(Generic[G, M]):
+class BoardRows(Arrays, Generic[G, M]):
     """Rows of several boards, one board after the other.
 
     `groups` (int64 or StringDType where all are int or str, else objects), `members`, `scores` and
@@ -80,6 +81,14 @@ class BoardRows(Generic[G, M]):
         [('de', 8, 5.0), ('de', 7, 1.0)]
         """
         return list(self)
+
+    def _arrow_arrays(self) -> dict[str, NDArray[Any]]:
+        return {
+            "group": _arrow.typed(self.groups),
+            "rank": self.ranks,
+            "member": self.members,
+            "score": self.scores,
+        }
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         """A structured array (group, member, score), which keeps all exact.

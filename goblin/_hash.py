@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 import random
 import sys
-from collections.abc import Iterable, Mapping, MutableMapping
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping
 from typing import Any, Literal, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from . import _convert, _core, _views
+from . import _arrow, _convert, _core, _views
+from ._frames import Frames, Table
 from ._held import Merging, atomic, deep_twin, twin
 from ._results import HashMemory
 from ._snapshot import Snapshots
@@ -30,7 +31,7 @@ ONLY = ("any", "new", "existing")
 REFUSALS = (TypeError, ValueError, OverflowError)  # of what is no key or value
 
 
-class Hash(Merging, Snapshots, _core.Hash[K, V]):
+class Hash(Frames, Merging, Snapshots, _core.Hash[K, V]):
     """Key -> value in one compact block while it is small, and in a table when it is large.
 
     `data` is a mapping, an iterable of (key, value), or another Hash. `key` is "str" or "bytes",
@@ -239,6 +240,24 @@ class Hash(Merging, Snapshots, _core.Hash[K, V]):
         keys, values = self._split()
         dtype = "O" if self.value_dtype in _KEYS else self.value_dtype
         return np.array(keys, "O"), np.array(values, dtype)
+
+    @atomic
+    def _arrow_table(self) -> Table:
+        kinds = {"key": self.key_dtype, "value": self.value_dtype}
+        fields = tuple(_arrow.field(name, kind) for name, kind in kinds.items())
+        return fields, self._batches(self._stamp, len(self))
+
+    def _batches(self, stamp: int, left: int) -> Iterator[_arrow.Batch]:
+        at = 0
+        while left > 0:
+            keys, values, at = self._atomically(self._next_part, at, stamp)
+            left -= len(keys)
+            yield len(keys), ((keys, None, 0), (values, None, 0))
+
+    def _next_part(self, at: int, stamp: int) -> tuple[_core.Names, Any, int]:
+        if self._stamp != stamp:
+            raise RuntimeError("Hash changed during iteration")
+        return self._part(at, _arrow.BATCH)
 
     @atomic
     def to_dict(self) -> dict[K, V]:

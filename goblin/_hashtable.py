@@ -21,7 +21,8 @@ from typing import Any, Self, TypeAlias, TypeVar, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from . import _convert, _core, _views
+from . import _arrow, _convert, _core, _views
+from ._frames import Frames, Table
 from ._hash import ONLY, REFUSALS, Hash, KeyKind, Only, ValueKind, blame, rows
 from ._held import Merging, atomic, deep_twin, twin
 from ._results import HashTableMemory
@@ -85,6 +86,11 @@ def _values(name: Any, values: Any, kind: str) -> Any:
         if type(error) not in REFUSALS:
             raise
         raise type(error)(f"column {name!r}: {error}") from error
+
+
+def _column_name(field: Any) -> str:
+    """The name of the column of a field; UnicodeDecodeError where it has none."""
+    return field.decode() if isinstance(field, bytes) else str(field)
 
 
 class Record(Merging, _core.Record[F, V], MutableMapping[F, V]):
@@ -318,7 +324,9 @@ class Record(Merging, _core.Record[F, V], MutableMapping[F, V]):
         return self.copy().scan(match)
 
 
-class HashTable(Merging, Snapshots, _core.HashTable[K, F, V], MutableMapping[K, Record[F, V]]):
+class HashTable(
+    Frames, Merging, Snapshots, _core.HashTable[K, F, V], MutableMapping[K, Record[F, V]]
+):
     """Record key -> record, a mapping of fields to values; all in a fraction of a dict of dicts.
 
     `data` is a mapping of mappings, pairs of a key and a record, or another HashTable; a record may
@@ -343,6 +351,7 @@ class HashTable(Merging, Snapshots, _core.HashTable[K, F, V], MutableMapping[K, 
     """
 
     __slots__ = ()
+    _has_nulls = True
 
     def __init__(
         self,
@@ -634,6 +643,37 @@ class HashTable(Merging, Snapshots, _core.HashTable[K, F, V], MutableMapping[K, 
             missing = -1 if kind == "int64" else math.nan
         self._column(field, column, missing)
         return column
+
+    @atomic
+    def _arrow_table(self) -> Table:
+        names = self.fields()
+        kinds = [self.key_dtype, *itertools.repeat(self.value_dtype, len(names))]
+        columns = ["key", *(_column_name(name) for name in names)]
+        if columns.count("key") > 1:
+            raise ValueError("a field is named 'key', as the column of keys is")
+        fields = tuple(map(_arrow.field, columns, kinds))
+        part = max(_arrow.BATCH // len(columns), 1024), _convert.names(names, self.field_dtype)
+        return fields, self._batches(self._version(), len(self), part)
+
+    def _version(self) -> tuple[int, int]:
+        """Records are where they were as long as it stays."""
+        return self._stamp, self._epoch
+
+    def _batches(
+        self, version: tuple[int, int], left: int, part: tuple[int, _core.Names]
+    ) -> Iterator[_arrow.Batch]:
+        at = 0
+        while left > 0:
+            keys, columns, at = self._atomically(self._next_part, at, version, part)
+            left -= len(keys)
+            yield len(keys), ((keys, None, 0), *columns)
+
+    def _next_part(
+        self, at: int, version: tuple[int, int], part: tuple[int, _core.Names]
+    ) -> tuple[_core.Names, Any, int]:
+        if self._version() != version:
+            raise RuntimeError("HashTable changed during iteration")
+        return self._part(at, *part)
 
     @atomic
     def to_dict(self) -> dict[K, dict[F, V]]:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _convert
+from ._frames import Arrays
 
 M = TypeVar("M")
 
@@ -48,7 +49,7 @@ def html_table(table: list[Cells]) -> str:
     return f"<table><tr>{''.join(f'<th>{c}</th>' for c in head)}</tr>{''.join(rows)}</table>"
 
 
-class Rows(Generic[M]):
+class Rows(Arrays, Generic[M]):
     """Rows of a sorted set, in the order that was asked for.
 
     `members` (integers of the set's own dtype, StringDType for str, objects for bytes, V16 for
@@ -116,6 +117,9 @@ class Rows(Generic[M]):
         (array([8, 7]), array([5., 1.]))
         """
         return self.members, self.scores
+
+    def _arrow_arrays(self) -> dict[str, NDArray[Any]]:
+        return {"rank": self.ranks, "member": self.members, "score": self.scores}
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         """A structured array (member, score), which keeps both exact.

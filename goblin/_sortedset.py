@@ -14,8 +14,9 @@ from typing import Any, Literal, Self, TypeVar, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from . import _convert, _core, _quantiles, _views
+from . import _arrow, _convert, _core, _quantiles, _views
 from ._by_rank import ByRank
+from ._frames import Frames, Table
 from ._held import atomic, deep_twin, together, twin
 from ._results import Changes, Cursor, Digest, MemoryReport, Page
 from ._rows import Rows
@@ -81,7 +82,7 @@ def zero_for_nan(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.where(np.isnan(scores), 0.0, scores)
 
 
-class SortedSet(Snapshots, _core.SortedSet[M]):
+class SortedSet(Frames, Snapshots, _core.SortedSet[M]):
     """Member -> score, always readable in the order of (score, member).
 
     `data` is a mapping, an iterable of (member, score), an array or iterable of members with
@@ -1111,6 +1112,20 @@ class SortedSet(Snapshots, _core.SortedSet[M]):
         {8: 1.0, 7: 2.0}
         """
         return dict(_convert.rows(*self.to_numpy()))
+
+    @atomic
+    def _arrow_table(self) -> Table:
+        kinds = {"member": self.member_dtype, "score": self.score_dtype}
+        fields = tuple(_arrow.field(name, kind) for name, kind in kinds.items())
+        stamp, n = self._stamp, len(self)
+        parts = (range(first, min(first + _arrow.BATCH, n)) for first in range(0, n, _arrow.BATCH))
+        return fields, (self._atomically(self._arrow_batch, ranks, stamp) for ranks in parts)
+
+    def _arrow_batch(self, ranks: range, stamp: int) -> _arrow.Batch:
+        if self._stamp != stamp:
+            raise RuntimeError("SortedSet changed during iteration")
+        members, scores = self._columns(ranks)
+        return _arrow.batch_of({"member": members, "score": scores})
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         return self.by_rank[:].__array__(dtype, copy)

@@ -25,7 +25,8 @@ static int module_exec(PyObject *module)
         gob_add_sortedset(module) < 0 || gob_add_boards(module) < 0 || gob_add_hash(module) < 0 ||
         gob_add_hash_iterator(module) < 0 || gob_add_table(module) < 0 ||
         gob_add_table_iterator(module) < 0 || gob_add_record(module) < 0 ||
-        gob_add_pgn(module) < 0 || gob_add_snapshot(module) < 0) {
+        gob_add_pgn(module) < 0 || gob_add_snapshot(module) < 0 ||
+        gob_add_arrow_export(module) < 0) {
         return -1;
     }
     return gob_add_traces(module);

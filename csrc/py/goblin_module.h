@@ -37,6 +37,7 @@ const gob_module_state *gob_state_of(const void *object);
 int gob_seed(uint64_t *seed);
 
 /* Each returns 0, or -1 with an exception set. */
+int gob_add_arrow_export(PyObject *module);
 int gob_add_boards(PyObject *module);
 int gob_add_build_info(PyObject *module);
 int gob_add_convert(PyObject *module);

@@ -1,14 +1,6 @@
 /* Columns from exporters of Arrow arrays and streams. */
 #include "py_arrow.h"
 
-typedef struct arrow_stream {
-    int (*get_schema)(struct arrow_stream *, gob_arrow_schema *);
-    int (*get_next)(struct arrow_stream *, gob_arrow_array *);
-    const char *(*get_last_error)(struct arrow_stream *);
-    void (*release)(struct arrow_stream *);
-    void *private_data;
-} arrow_stream;
-
 /* Whoever made an array or a schema may run Python code when it is released, and must not meet an
  * exception of ours. */
 void gob_arrow_release(gob_arrow_array *chunks, size_t n)
@@ -131,14 +123,14 @@ static int add_chunk(gob_names_object *self, gob_arrow_array *array)
     return 0;
 }
 
-static int raise_stream(arrow_stream *stream)
+static int raise_stream(gob_arrow_stream *stream)
 {
     const char *text = stream->get_last_error(stream);
     PyErr_Format(PyExc_ValueError, "the Arrow stream failed: %.500s", text == NULL ? "" : text);
     return -1;
 }
 
-static int read_stream(gob_names_object *self, arrow_stream *stream)
+static int read_stream(gob_names_object *self, gob_arrow_stream *stream)
 {
     for (;;) {
         gob_arrow_array array = {.release = NULL};
@@ -164,7 +156,7 @@ static void release_schema(gob_arrow_schema *schema)
 
 static int take_stream(gob_names_object *self, PyObject *capsule)
 {
-    arrow_stream *stream = PyCapsule_GetPointer(capsule, "arrow_array_stream");
+    gob_arrow_stream *stream = PyCapsule_GetPointer(capsule, "arrow_array_stream");
     if (stream == NULL) {
         return -1;
     }

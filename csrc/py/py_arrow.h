@@ -30,6 +30,14 @@ typedef struct gob_arrow_array {
     void *private_data;
 } gob_arrow_array;
 
+typedef struct gob_arrow_stream {
+    int (*get_schema)(struct gob_arrow_stream *, gob_arrow_schema *);
+    int (*get_next)(struct gob_arrow_stream *, gob_arrow_array *);
+    const char *(*get_last_error)(struct gob_arrow_stream *);
+    void (*release)(struct gob_arrow_stream *);
+    void *private_data;
+} gob_arrow_stream;
+
 /* What the format of a schema means here. */
 typedef struct gob_arrow_type {
     const char *format;

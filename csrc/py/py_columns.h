@@ -48,6 +48,10 @@ int gob_names_from_pair(gob_names_object *self, PyObject *exporter);   /* __arro
  * the first that is not. */
 int gob_names_check_text(const gob_names *c, size_t count);
 
+/* A new reference to a Names, or to a copy of it whose column is OFFSETS64 (FIXED of UUIDs). NULL
+ * with MemoryError. */
+PyObject *gob_names_packed(PyObject *names);
+
 /* Turns a column of text into one of UUIDs. */
 int gob_names_parse(gob_names_object *self);
 

@@ -163,9 +163,11 @@ static int fill(gob_names_object *self, PyObject *values, const gob_module_state
     if (PyArray_Check(values) || PyMemoryView_Check(values)) {
         return from_numpy(self, values);
     }
-    /* A set would give pairs, or a table, where it can be asked for arrays. */
+    /* Our containers would give pairs, or a table, where they can be asked for arrays. */
     if (PyList_CheckExact(values) || PyTuple_CheckExact(values) ||
-        PyObject_TypeCheck(values, state->sortedset_type)) {
+        PyObject_TypeCheck(values, state->sortedset_type) ||
+        PyObject_TypeCheck(values, state->hash_type) ||
+        PyObject_TypeCheck(values, state->table_type)) {
         return gob_names_from_objects(self, values);
     }
     return fill_from_others(self, values);
@@ -389,27 +391,37 @@ const gob_names *gob_names_get(PyObject *object, gob_kind kind, size_t *count)
     return &self->column;
 }
 
-PyObject *gob_names_keep(PyObject *object, gob_kind kind)
+static PyObject *copy_of(const gob_names_object *self)
 {
-    size_t count;
-    const gob_names *column = gob_names_get(object, kind, &count);
-    if (column == NULL) {
-        return NULL;
-    }
-    const gob_names_object *self = (const gob_names_object *)object;
-    if (self->chunks == NULL && (self->source == NULL || !PyArray_Check(self->source))) {
-        return Py_NewRef(object);
-    }
-    gob_name *list = PyMem_New(gob_name, count);
+    gob_name *list = PyMem_New(gob_name, self->count);
     if (list == NULL) {
         return PyErr_NoMemory();
     }
-    for (size_t i = 0; i < count; i++) {
-        list[i] = gob_names_at(column, i);
+    for (size_t i = 0; i < self->count; i++) {
+        list[i] = gob_names_at(&self->column, i);
     }
-    PyObject *copy = gob_names_copy(PyType_GetModuleState(Py_TYPE(object)), kind, list, count);
+    PyObject *copy =
+        gob_names_copy(PyType_GetModuleState(Py_TYPE(self)), self->kind, list, self->count);
     PyMem_Free(list);
     return copy;
+}
+
+PyObject *gob_names_keep(PyObject *object, gob_kind kind)
+{
+    size_t count;
+    if (gob_names_get(object, kind, &count) == NULL) {
+        return NULL;
+    }
+    const gob_names_object *self = (const gob_names_object *)object;
+    bool safe = self->chunks == NULL && (self->source == NULL || !PyArray_Check(self->source));
+    return safe ? Py_NewRef(object) : copy_of(self);
+}
+
+PyObject *gob_names_packed(PyObject *object)
+{
+    const gob_names_object *self = (const gob_names_object *)object;
+    bool packed = self->column.form == GOB_NAMES_OFFSETS64 || self->column.form == GOB_NAMES_FIXED;
+    return packed ? Py_NewRef(object) : copy_of(self);
 }
 
 static PyMethodDef functions[] = {

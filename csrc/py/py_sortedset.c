@@ -81,6 +81,12 @@ static PyObject *sortedset_score_dtype(gob_sortedset *self, void *unused)
     return PyUnicode_FromFormat("float%u", gob_score_bytes(self) * 8);
 }
 
+static PyObject *sortedset_stamp(gob_sortedset *self, void *unused)
+{
+    (void)unused;
+    return PyLong_FromUnsignedLongLong(self->z.stamp);
+}
+
 static PyObject *sortedset_compress(gob_sortedset *self, void *unused)
 {
     (void)unused;
@@ -229,6 +235,7 @@ static PyGetSetDef properties[] = {
      "Kinds of member and score, such as 'int64-float64'.", NULL},
     {"member_dtype", (getter)sortedset_member_dtype, NULL, "Kind of the members, as text.", NULL},
     {"score_dtype", (getter)sortedset_score_dtype, NULL, "Kind of the scores, as text.", NULL},
+    {"_stamp", (getter)sortedset_stamp, NULL, NULL, NULL},
     {"_compress", (getter)sortedset_compress, NULL, NULL, NULL},
     {"_merge_exponent", (getter)sortedset_merge_exponent, NULL, NULL, NULL},
     {NULL, NULL, NULL, NULL, NULL},

@@ -23,6 +23,8 @@ OF_ALL_OBJECTS = {"__hash__", "__class__", "__abstractmethods__"}
 OF_ARRAYS = {
     *("__init__", "__len__", "__iter__", "__eq__", "__repr__", "__array__", "__getitem__"),
     *("members", "scores", "ranks", "groups", "to_list", "to_numpy"),
+    *("__arrow_c_array__", "__arrow_c_schema__", "__arrow_c_stream__"),
+    *("to_arrow", "to_pandas", "to_polars"),
 }
 # The core is not asked: what it was built with.
 OF_THE_BUILD = {"build_info"}

@@ -10,6 +10,7 @@ import numpy as np
 from model.compare import assert_memory
 from model.layouts import Layout
 from operations.files import saved
+from operations.frames import streamed
 
 import goblin
 from goblin import SortedSet
@@ -185,6 +186,11 @@ OPERATIONS: dict[str, Operation] = {
     "describe": lambda z, m: z.describe(),
     "to_numpy": lambda z, m: z.to_numpy(),
     "to_dict": lambda z, m: z.to_dict(),
+    "stream": lambda z, m: (
+        streamed(z),
+        (z.__arrow_c_schema__, z.__arrow_c_stream__),
+        (z.to_arrow, z.to_pandas, z.to_polars),
+    ),
     "__array__": lambda z, m: z.__array__(),
     "items": lambda z, m: list(z.items().__iter__()),
     "items reversed": lambda z, m: list(z.items().__reversed__()),
