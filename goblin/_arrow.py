@@ -1,10 +1,11 @@
-"""Arrays as columns of Arrow tables."""
+"""Arrays as columns of Arrow tables, and the columns of tables that other libraries have."""
 
 from __future__ import annotations
 
 import datetime
 import sys
 import uuid
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -112,3 +113,47 @@ def typed(objects: NDArray[Any]) -> NDArray[Any]:
         name = type(objects[0]).__name__
         raise TypeError(f"{name} objects have no Arrow type; make texts or numbers of them")
     return objects.astype(dtype)
+
+
+# ---- tables of others
+
+
+def is_exporter(data: Any) -> bool:
+    """Whether it can be read as Arrow data; our own mappings are read as such."""
+    kind = type(data)
+    exports = hasattr(kind, "__arrow_c_stream__") or hasattr(kind, "__arrow_c_array__")
+    return exports and not isinstance(data, Mapping)
+
+
+def read(data: Any) -> Any:
+    """A list of (name, ArrowColumn) of an exporter's table, or the ArrowColumn of its array."""
+    return _core.arrow_read(data, hasattr(type(data), "__arrow_c_stream__"))
+
+
+def columns(data: Any) -> dict[str, _core.ArrowColumn] | None:
+    """The columns of a table by name; None for what is none, ValueError for names that repeat."""
+    if not is_exporter(data) or hasattr(type(data), "dtype"):  # a Series
+        return None
+    table = read(data)
+    if not isinstance(table, list):
+        return None
+    named = dict(table)
+    if len(named) < len(table):
+        raise ValueError("two columns have one name")
+    return named
+
+
+def pair(data: Any, first: str, second: str) -> tuple[Any, Any] | None:
+    """The columns of these names of a table, or all of it, if it has two; None for other data."""
+    table = columns(data)
+    if table is None:
+        return None
+    if first in table and second in table:
+        return table[first], table[second]
+    if len(table) == 2:
+        one, other = table.values()
+        return one, other
+    raise TypeError(
+        f"a frame needs columns named {first!r} and {second!r}, or two columns, which are then "
+        f"these; this one has {', '.join(map(repr, table)) or 'none'}"
+    )

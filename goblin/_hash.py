@@ -34,10 +34,11 @@ REFUSALS = (TypeError, ValueError, OverflowError)  # of what is no key or value
 class Hash(Frames, Merging, Snapshots, _core.Hash[K, V]):
     """Key -> value in one compact block while it is small, and in a table when it is large.
 
-    `data` is a mapping, an iterable of (key, value), or another Hash. `key` is "str" or "bytes",
-    `value` also "int64" or "float64". It is compact up to 64 KiB, entries of 32,767 bytes and
-    `max_compact_fields` (None: no such limit, 0: never). With `encoding` keys and texts that are
-    canonical decimal integers or UUIDs are kept in binary; they come back as they were.
+    `data` is a mapping, an iterable of (key, value), a frame with these columns, or another Hash.
+    `key` is "str" or "bytes", `value` also "int64" or "float64". It is compact up to 64 KiB,
+    entries of 32,767 bytes and `max_compact_fields` (None: no such limit, 0: never). With
+    `encoding` keys and texts that are canonical decimal integers or UUIDs are kept in binary; they
+    come back as they were.
 
     It is a MutableMapping in no particular order. TypeError, OverflowError or UnicodeEncodeError
     for what is no key or value, ValueError for NaN or an unknown option. Reads are O(1), writes
@@ -106,8 +107,9 @@ class Hash(Frames, Merging, Snapshots, _core.Hash[K, V]):
     ) -> None:
         """Set the values of a mapping or of (key, value) pairs, and of keywords, in this order.
 
-        All or nothing. TypeError, OverflowError, ValueError or UnicodeEncodeError as for one value.
-        O(n).
+        A frame of Arrow, pandas, polars or DuckDB gives its columns "key" and "value", or the two
+        that it has. All or nothing. TypeError, OverflowError, ValueError or UnicodeEncodeError as
+        for one value. O(n).
 
         >>> h = goblin.Hash({"name": "Ann"})
         >>> h.update({"name": "Bea"}, elo="1500")
@@ -116,7 +118,13 @@ class Hash(Frames, Merging, Snapshots, _core.Hash[K, V]):
         """
         if isinstance(data, _core.Record):
             data = data.to_dict()
-        if isinstance(data, Hash):
+        columns = _arrow.pair(data, "key", "value")
+        if columns is not None and not fields:
+            self._set_many(*self._rows(*columns), "any")
+            return
+        if columns is not None:
+            keys, values = map(tuple, self._rows(*columns))
+        elif isinstance(data, Hash):
             keys, values = data._atomically(data._split)
         else:
             keys, values = _convert.split(data, "key, value")
@@ -274,6 +282,7 @@ def rows(keys: Any, values: Any, key: str, value: str) -> tuple[_core.Names, Any
     names = _convert.names(keys, key)
     if value in _KEYS:
         return names, _convert.names(values, value)
+    values = _convert.arrow_numbers(values)
     if not isinstance(values, Iterable):
         values = (values,) * len(names)
     return names, _convert.numbers(values, value)

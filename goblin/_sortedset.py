@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _arrow, _convert, _core, _quantiles, _views
 from ._by_rank import ByRank
-from ._frames import Frames, Table
+from ._frames import Arrays, Frames, Table
 from ._held import atomic, deep_twin, together, twin
 from ._results import Changes, Cursor, Digest, MemoryReport, Page
 from ._rows import Rows
@@ -67,9 +67,14 @@ def _kind_of(data: Any, in_pairs: bool) -> str:
     """The kind of members for data, which can be read twice."""
     if isinstance(data, SortedSet):
         return data.member_dtype
-    if isinstance(data, Rows):
-        data, in_pairs = data.members, False
     return _convert.kind_of(data, in_pairs)
+
+
+def _split(data: Any) -> tuple[Any, Any]:
+    """Members and scores of rows and frames; other data, and no scores."""
+    if isinstance(data, Rows):
+        return data.members, data.scores
+    return _arrow.pair(data, "member", "score") or (data, None)
 
 
 def _numbers(ranks: range) -> NDArray[np.int64]:
@@ -125,6 +130,8 @@ class SortedSet(Frames, Snapshots, _core.SortedSet[M]):
     ) -> None:
         kind: str | None = member
         width: str | None = score
+        if scores is None:
+            data, scores = _split(data)
         if isinstance(data, Iterator):
             data = list(data)
         if kind is None:
@@ -289,8 +296,8 @@ class SortedSet(Frames, Snapshots, _core.SortedSet[M]):
 
     def _pairs(self, data: Any, scores: Any) -> tuple[_convert.Members, _convert.Scores]:
         kind, width = self.member_dtype, self.score_dtype
-        if scores is None and isinstance(data, Rows):
-            data, scores = data.members, data.scores
+        if scores is None:
+            data, scores = _split(data)
         if scores is None:
             return _convert.pairs(data, kind, width)
         members = _convert.members(data, kind)
@@ -1150,10 +1157,14 @@ class SortedSet(Frames, Snapshots, _core.SortedSet[M]):
         >>> goblin.SortedSet.from_counts(np.array([7, 8, 7])).to_dict()
         {8: 1.0, 7: 2.0}
         """
-        whole = hasattr(type(values), "__array__") or (
-            isinstance(values, Sequence)
-            and len(values) > 0
-            and (np.isscalar(values[0]) or isinstance(values[0], uuid.UUID))
+        whole = (
+            hasattr(type(values), "__array__")
+            or (_arrow.is_exporter(values) and not isinstance(values, Iterator))
+            or (
+                isinstance(values, Sequence)
+                and len(values) > 0
+                and (np.isscalar(values[0]) or isinstance(values[0], uuid.UUID))
+            )
         )
         batches = (_column(batch, column) for batch in ([values] if whole else values))
         first = next(batches, ())
@@ -1161,7 +1172,8 @@ class SortedSet(Frames, Snapshots, _core.SortedSet[M]):
             first = list(first)
         kind: Any = member or _kind_of(first, False)
         counted = cls(member=kind, score=score)
-        with track(progress, len(values) if whole else None, "member", "counting") as advance:
+        size = operator.length_hint(values) or None if whole else None
+        with track(progress, size, "member", "counting") as advance:
             for batch in itertools.chain([first], batches):
                 ids = _convert.members(batch, counted.member_dtype)
                 counted._increment(ids, _convert.scores(by, len(ids), "float64"), None, advance)
@@ -1193,7 +1205,10 @@ def _column(batch: Any, name: str | None) -> Any:
     if np.isscalar(batch) or isinstance(batch, uuid.UUID):
         kind = type(batch).__name__
         raise TypeError(f"an array of members or an iterable of arrays is wanted, not of {kind}")
-    return batch[name or batch.columns[0]] if hasattr(batch, "columns") else batch
+    if isinstance(batch, Arrays) or hasattr(batch, "iloc"):  # batches of ours and of pandas
+        return batch[name or batch.columns[0]] if hasattr(batch, "columns") else batch
+    columns = _arrow.columns(batch)
+    return batch if columns is None else columns[name or next(iter(columns))]
 
 
 SortedSet.__module__ = "goblin"
