@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ._annotate import annotate
 from ._boards import BoardRows, Boards
 from ._core import build_info
 from ._hash import Hash
@@ -33,6 +34,7 @@ __all__ = [
     "SortedSet",
     "TraceError",
     "ZSet",
+    "annotate",
     "build_info",
     "difference",
     "intersection",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime
 import sys
-import uuid
 from collections.abc import Mapping
 from typing import Any
 
@@ -92,21 +91,17 @@ def _times(array: NDArray[Any]) -> Column:
     return values.astype(np.int32) if days else values, bitmap(~absent), int(absent.sum())
 
 
-_OBJECTS: dict[type, Any] = {
-    uuid.UUID: "V16",
-    datetime.date: "M8[D]",
-    datetime.datetime: "M8[us]",
-}
-
-
 def typed(objects: NDArray[Any]) -> NDArray[Any]:
     """Python objects of one type as an array that has a column; TypeError where there is none."""
     if objects.dtype.kind != "O":
         return objects
+    import uuid  # whoever has such objects has imported it
+
+    dtypes = {uuid.UUID: "V16", datetime.date: "M8[D]", datetime.datetime: "M8[us]"}
     kinds = set(map(type, objects))
     if kinds <= {bytes}:
         return objects
-    dtype = _OBJECTS.get(kinds.pop()) if len(kinds) == 1 else None
+    dtype = dtypes.get(kinds.pop()) if len(kinds) == 1 else None
     if dtype == "V16":
         return np.array([one.bytes for one in objects], dtype)
     if dtype is None or any(getattr(one, "tzinfo", None) for one in objects):

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from model.compare import assert_memory
 from model.layouts import Layout
 from operations.files import saved
@@ -214,6 +215,9 @@ OPERATIONS: dict[str, Operation] = {
     ),
     "__eq__": lambda z, m: z.__eq__(other(m)),
     "__ne__": lambda z, m: z.__ne__(z.copy()),
+    "annotate": lambda z, m: goblin.annotate(
+        pd.DataFrame({"m": list(map(m.one, range(9)))}), "m", z
+    ),
     "union": lambda z, m: goblin.union([z, other(m)]),
     "intersection": lambda z, m: goblin.intersection([other(m), z]),
     "difference": lambda z, m: goblin.difference(z, other(m)),
