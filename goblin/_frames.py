@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
@@ -43,7 +43,7 @@ class Frames:
     """A table in Arrow's PyCapsule interface, which other libraries read without pyarrow."""
 
     __slots__ = ()
-    _has_nulls: ClassVar[bool] = False
+    _has_nulls = False  # of its integers
 
     def _arrow_table(self) -> Table:
         """The fields, and an iterator that makes the batches as they are asked for."""

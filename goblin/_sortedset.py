@@ -1131,8 +1131,13 @@ class SortedSet(Frames, Snapshots, _core.SortedSet[M]):
     def _arrow_batch(self, ranks: range, stamp: int) -> _arrow.Batch:
         if self._stamp != stamp:
             raise RuntimeError("SortedSet changed during iteration")
-        members, scores = self._columns(ranks)
-        return _arrow.batch_of({"member": members, "score": scores})
+        members: Any
+        if self.member_dtype in ("str", "bytes"):  # without numpy's own texts in between
+            scores = np.empty(len(ranks), self.score_dtype)
+            members = self._name_rows(ranks.start, scores)
+        else:
+            members, scores = self._columns(ranks)
+        return len(ranks), ((members, None, 0), (scores, None, 0))
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         return self.by_rank[:].__array__(dtype, copy)

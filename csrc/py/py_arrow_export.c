@@ -191,11 +191,12 @@ static int refuse_column(void)
     return -1;
 }
 
-static int take_names(gob_arrow_array *out, size_t length, PyObject *names)
+static int take_names(gob_arrow_array *out, size_t length, const char *format, PyObject *names)
 {
     const gob_names_object *self = (const gob_names_object *)names;
     bool fixed = self->column.form == GOB_NAMES_FIXED;
-    kept *k = self->count == length ? fill_array(out, length, fixed ? 2 : 3) : NULL;
+    bool fits = self->count == length && fixed == (format[0] == 'w');
+    kept *k = fits ? fill_array(out, length, fixed ? 2 : 3) : NULL;
     if (k == NULL) {
         return PyErr_Occurred() ? -1 : refuse_column();
     }
@@ -251,7 +252,7 @@ static int take_column(const gob_module_state *state, PyObject *field, PyObject 
     int result;
     if (Py_TYPE(values) == state->names_type) {
         PyObject *packed = gob_names_packed(values);
-        result = packed == NULL ? -1 : take_names(out, length, packed);
+        result = packed == NULL ? -1 : take_names(out, length, format, packed);
         Py_XDECREF(packed);
     } else {
         result = take_numbers(out, length, format, values);

@@ -91,8 +91,10 @@ PyObject *gob_arrow_numbers(PyObject *object, PyObject *nulls)
     npy_intp shape = (npy_intp)self->rows;
     if (number < 0 ||
         (self->schema.dictionary != NULL && !gob_arrow_find_index(self->schema.format, &type))) {
-        PyErr_Format(PyExc_TypeError, "numbers can't come from an Arrow column of type %s",
-                     gob_arrow_kind(&self->schema));
+        const char *kind = gob_arrow_kind(&self->schema);
+        const char *hint = kind[0] == 'd' ? ", a decimal; cast it to float64 or int64" : "";
+        PyErr_Format(PyExc_TypeError, "numbers can't come from an Arrow column of type %s%s", kind,
+                     hint);
         return NULL;
     }
     PyObject *array = PyArray_SimpleNew(1, &shape, number);

@@ -44,8 +44,8 @@ int gob_names_from_exporter(gob_names_object *self, PyObject *exporter, bool str
  * the first that is not. */
 int gob_names_check_text(const gob_names *c, size_t count);
 
-/* A new reference to a Names, or to a copy of it whose column is OFFSETS64 (FIXED of UUIDs). NULL
- * with MemoryError. */
+/* A new reference to a Names whose column is OFFSETS64 or FIXED, or to a copy of it as OFFSETS64.
+ * NULL with MemoryError. */
 PyObject *gob_names_packed(PyObject *names);
 
 /* Turns a column of text into one of UUIDs. */

@@ -206,6 +206,7 @@ static PyMethodDef methods[] = {
     GOB_PLAIN("_remove", gob_write_remove, METH_VARARGS, NULL),
     GOB_PLAIN("_scores", gob_reads_scores, METH_VARARGS, NULL),
     GOB_PLAIN("_rows", gob_reads_rows, METH_VARARGS, NULL),
+    GOB_PLAIN("_name_rows", gob_reads_name_rows, METH_VARARGS, NULL),
     GOB_PLAIN("_select", gob_reads_select, METH_VARARGS, NULL),
     GOB_PLAIN("_extremes", gob_reads_extremes, METH_VARARGS, NULL),
     GOB_PLAIN("_walk", gob_reads_walk, METH_VARARGS, NULL),

@@ -148,7 +148,7 @@ BAD: dict[str, tuple[Any, type[Exception], str]] = {
     "decimal": (
         pa.table({"m": ["a"], "s": pa.array([1], pa.decimal128(38))}),
         TypeError,
-        "type d:38,0",
+        "d:38,0, a decimal; cast it",
     ),
     "list": (pa.table({"m": [["a"]], "s": [1.0]}), TypeError, "type"),
     "unsigned": (pa.table({"m": pa.array([2**63], pa.uint64()), "s": [1.0]}), OverflowError, "fit"),
