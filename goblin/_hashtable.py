@@ -329,12 +329,12 @@ class HashTable(
 ):
     """Record key -> record, a mapping of fields to values; all in a fraction of a dict of dicts.
 
-    `data` is a mapping of mappings, pairs of a key and a record, or another HashTable; a record may
-    be pairs, too. `key` and `field` are "str" or "bytes", `value` these, "int64" or "float64".
-    `table[key]` is a Record, a live view. The names of fields are kept once, and once for all
-    records with the same fields which ones these are; texts that are decimal integers or UUIDs are
-    stored in binary and come back as they were. A record of 32 texts of 16 bytes takes about 570
-    bytes.
+    `data` is a mapping of mappings, pairs of a key and a record, another HashTable, or a frame with
+    a column "key" and one for each field; a record may be pairs, too. `key` and `field` are "str"
+    or "bytes", `value` these, "int64" or "float64". `table[key]` is a Record, a live view. The
+    names of fields are kept once, and once for all records with the same fields which ones these
+    are; texts that are decimal integers or UUIDs are stored in binary and come back as they were. A
+    record of 32 texts of 16 bytes takes about 570 bytes.
 
     It is a MutableMapping; the order of iteration is unspecified, and any change of a record ends
     it with RuntimeError. TypeError, OverflowError or UnicodeEncodeError for what is no key, field

@@ -91,7 +91,8 @@ class SortedSet(Frames, Snapshots, _core.SortedSet[M]):
     """Member -> score, always readable in the order of (score, member).
 
     `data` is a mapping, an iterable of (member, score), an array or iterable of members with
-    `scores` (one for all, or an array), another SortedSet or Rows. `member` is "str", "bytes",
+    `scores` (one for all, or an array), a frame of Arrow, pandas, polars or DuckDB with columns
+    "member" and "score" or just two, another SortedSet or Rows. `member` is "str", "bytes",
     "uuid", "int32" or "int64" (None: that of the data, int64 for int; "str" without data), `score`
     "float64" or "float32" (None: that of a SortedSet given, else float64). `compress=False` leaves
     the order unpacked, for workloads with few ties and many changes; `merge_exponent` in 0..1
@@ -1153,11 +1154,11 @@ class SortedSet(Frames, Snapshots, _core.SortedSet[M]):
         column: str | None = None,
         progress: Progress = None,
     ) -> Self:
-        """Count how often each member comes: in an array or list, an iterable of them, or batches.
+        """Count how often each member comes: in an array or list, a frame, or an iterable of these.
 
-        `column` names the column of the batches (None: their first). Each occurrence adds `by`.
-        `member` None takes that of the first array. `progress` and errors as of `increment_many`.
-        O(n).
+        `column` names the column of frames and batches (None: their first). Each occurrence adds
+        `by`. `member` None takes that of the first array. `progress` and errors as of
+        `increment_many`. O(n).
 
         >>> goblin.SortedSet.from_counts(np.array([7, 8, 7])).to_dict()
         {8: 1.0, 7: 2.0}
