@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from model.compare import assert_memory
 from model.layouts import ALL_LAYOUTS, LAYOUTS, Layout
@@ -872,12 +873,17 @@ READS: dict[str, Callable[[SortedSet, Any], Any]] = {
     "score_dtype": lambda z, m: z.score_dtype,
     "scores": lambda z, m: z.scores([m]).tolist(),
     "sum": lambda z, m: z.sum(0, 5),
+    "to_arrow": lambda z, m: z.to_arrow().to_pylist(),
+    "to_pandas": lambda z, m: z.to_pandas().to_dict("list"),
+    "to_polars": lambda z, m: z.to_polars().rows(),
     "to_bytes": lambda z, m: SortedSet.from_bytes(z.to_bytes()).to_dict(),
     "to_dict": lambda z, m: z.to_dict(),
     "to_numpy": lambda z, m: [part.tolist() for part in z.to_numpy()],
     "top": lambda z, m: z.top(3).to_list(),
     "total": lambda z, m: repr(z.total()),
     "values": lambda z, m: list(z.values()),
+    "__arrow_c_schema__": lambda z, m: str(pa.schema(z)),
+    "__arrow_c_stream__": lambda z, m: pa.table(z).to_pylist(),
     "__array__": lambda z, m: repr(np.asarray(z)),
     "__contains__": lambda z, m: m in z,
     "__copy__": lambda z, m: copy.copy(z).to_dict(),
