@@ -436,7 +436,7 @@ class HashTable(
 
         The other columns, all of text, of bytes, of integers or of integers and floats, are the
         fields; a null is a field that its record lacks. KeyError where there is no such column,
-         TypeError for others, ValueError for a null among the keys. O(n * columns).
+        TypeError for others, ValueError for a null among the keys. O(n * columns).
 
         >>> import goblin
         >>> import pyarrow
