@@ -15,13 +15,25 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _convert, _core
-from ._results import MemoryReport
-from ._rows import SHOWN, Cells, html_table, shown, text_table
+from ._display import (
+    SHOWN,
+    Cell,
+    counted,
+    html_table,
+    line,
+    number_cell,
+    shown_of,
+    text_cell,
+    text_table,
+)
+from ._results import MemoryReport, footer
+from ._rows import COLUMNS
 from ._sortedset import MemberKind, ScoreKind, SortedSet, known
 
 G = TypeVar("G", bound=Hashable)
 M = TypeVar("M")
 
+_COLUMNS = ("group", *COLUMNS)
 _FINE = ("ns", "ps", "fs", "as")  # units that datetime does not have
 
 
@@ -98,18 +110,23 @@ class BoardRows(Generic[G, M]):
             rows[name] = column
         return rows if dtype is None else rows.astype(dtype)
 
-    def _shown(self) -> list[Cells]:
+    def _first(self) -> Iterator[tuple[Cell, ...]]:
         first = self[:SHOWN]
-        rows = zip(first.ranks, first, strict=True)
-        cells = [("group", "rank", "member", "score"), *((g, r, m, s) for r, (g, m, s) in rows)]
-        return shown(cells, len(self))
+        for rank, (group, member, score) in zip(first.ranks.tolist(), first, strict=True):
+            yield text_cell(group), number_cell(rank), text_cell(member), number_cell(score)
 
     def __repr__(self) -> str:
-        return text_table(f"BoardRows({len(self)})", self._shown())
+        return line("BoardRows", len(self), self)
+
+    def __str__(self) -> str:
+        """The first rows as a table of text."""
+        more = max(len(self) - SHOWN, 0)
+        return text_table(f"BoardRows({len(self):,})", _COLUMNS, self._first(), more)
 
     def _repr_html_(self) -> str:
-        """The table for a notebook."""
-        return html_table(self._shown())
+        """The first rows as a table for a notebook."""
+        caption = f"BoardRows: {shown_of(len(self), 'row', 'the first')}"
+        return html_table(caption, _COLUMNS, self._first())
 
 
 class Boards(Mapping[G, SortedSet[M]]):
@@ -194,8 +211,20 @@ class Boards(Mapping[G, SortedSet[M]]):
         return self._order
 
     def __repr__(self) -> str:
-        members = sum(map(len, list(self._boards.values())))
-        return f"{type(self).__name__}({len(self):,} boards, {members:,} members)"
+        return f"{type(self).__name__}({counted(len(self), 'board')}, {self._members()})"
+
+    def _members(self) -> str:
+        return counted(sum(map(len, list(self._boards.values()))), "member")
+
+    def _repr_html_(self) -> str:
+        """The first boards and the highest of each as a table for a notebook."""
+        groups = self._guard._atomically(self._sorted)[:SHOWN]
+        first = [(group, self._boards[group]) for group in groups]
+        rows = [(text_cell(group), number_cell(len(z)), *_highest(z)) for group, z in first]
+        size = f"{shown_of(len(self), 'board', 'the first')}, {self._members()}"
+        caption = f"{type(self).__name__}: {size}"
+        last = footer(first[0][1].layout, self.memory()) if first else ""
+        return html_table(caption, ("group", "members", "highest", "score"), rows, last)
 
     # ---- writes
 
@@ -303,10 +332,7 @@ class Boards(Mapping[G, SortedSet[M]]):
 
         >>> import goblin
         >>> goblin.Boards.from_arrays(["de", "fr", "de"], [7, 7, 8], [1, 2, 4]).top(1)
-        BoardRows(2)
-        group  rank  member  score
-           de     1       8    4.0
-           fr     0       7    2.0
+        BoardRows(2: ('de', 8, 4.0), ('fr', 7, 2.0))
         """
         most = _convert.count(n, "n")
         groups: list[Any] = self._guard._atomically(list, self)
@@ -339,6 +365,12 @@ class Boards(Mapping[G, SortedSet[M]]):
         count = sum(map(len, boards))
         per_member = total / count if count else math.nan
         return MemoryReport(pages, table, names, pending, order, objects, total, per_member)
+
+
+def _highest(z: SortedSet[Any]) -> tuple[Cell, Cell]:
+    for member, score in z._atomically(z._peek, 1, True):
+        return text_cell(member), number_cell(score)
+    return Cell(""), Cell("")
 
 
 def _object(group: Any) -> Any:

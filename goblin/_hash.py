@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
 import math
-import random
 import sys
 from collections.abc import Iterable, Mapping, MutableMapping
 from typing import Any, Literal, Self, TypeVar
@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _convert, _core, _views
+from ._display import SHOWN, counted, html_table, shown_of, text_cell
 from ._held import Merging, atomic, deep_twin, twin
-from ._results import HashMemory
+from ._results import HashMemory, footer
 from ._snapshot import Snapshots
 from ._sortedset import known
 
@@ -141,9 +142,19 @@ class Hash(Merging, Snapshots, _core.Hash[K, V]):
         return self.to_dict() == items
 
     def __repr__(self) -> str:
-        n = len(self)
         kinds = f"{self.key_dtype}-{self.value_dtype}"
-        return f"{type(self).__name__}({n:,} field{'' if n == 1 else 's'}, {kinds})"
+        return f"{type(self).__name__}({counted(len(self), 'field')}, {kinds})"
+
+    def _repr_html_(self) -> str:
+        """Some entries as a table for a notebook."""
+        return self._atomically(self._table)
+
+    def _table(self) -> str:
+        entries = itertools.islice(self._iterate("items"), SHOWN)
+        rows = [(text_cell(key), text_cell(value)) for key, value in entries]
+        caption = f"{type(self).__name__}: {shown_of(len(self), 'field')}"
+        kinds = f"{self.key_dtype}-{self.value_dtype}, {'compact' if self.is_compact else 'full'}"
+        return html_table(caption, ("key", "value"), rows, footer(kinds, self.memory()))
 
     def copy(self) -> Self:
         """Copy the hash, with its options and, of a subclass, its attributes. O(n).
@@ -209,6 +220,8 @@ class Hash(Merging, Snapshots, _core.Hash[K, V]):
         >>> goblin.Hash({"name": "Ann"}).sample(1)
         [('name', 'Ann')]
         """
+        import random
+
         wanted = _convert.count(n, "n")
         if wanted > len(self):
             raise ValueError(f"{wanted} of {len(self)} fields are wanted")

@@ -22,9 +22,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _convert, _core, _views
+from ._display import SHOWN, Cell, clipped, counted, html_table, shown_of, text_cell
 from ._hash import ONLY, REFUSALS, Hash, KeyKind, Only, ValueKind, blame, rows
 from ._held import Merging, atomic, deep_twin, twin
-from ._results import HashTableMemory
+from ._results import HashTableMemory, footer
 from ._snapshot import Snapshots
 from ._sortedset import known
 
@@ -62,6 +63,15 @@ def _compared(data: Any) -> Any:
         return data._now()
     data = _snapshot(data)
     return dict(data.items()) if isinstance(data, Mapping) else data
+
+
+def _in_line(record: dict[Any, Any] | None) -> str:
+    """A record as a dict shows itself, of a long one the first fields."""
+    if record is None:
+        return "gone"
+    pairs = [f"{clipped(f)}: {clipped(v)}" for f, v in itertools.islice(record.items(), SHOWN)]
+    more = ["..."] * (len(record) > SHOWN)
+    return f"{{{', '.join([*pairs, *more])}}}"
 
 
 def _column(values: Any, kind: str) -> Any:
@@ -143,8 +153,17 @@ class Record(Merging, _core.Record[F, V], MutableMapping[F, V]):
 
     def __repr__(self) -> str:
         record = self._now()
-        content = "gone" if record is None else repr(record)
-        return f"{type(self).__name__}({self._key!r}, {content})"
+        return f"{type(self).__name__}({clipped(self._key)}, {_in_line(record)})"
+
+    def _repr_html_(self) -> str:
+        """The first fields as a table for a notebook."""
+        record = self._now()
+        size = "gone" if record is None else shown_of(len(record), "field")
+        caption = f"{type(self).__name__} {clipped(self._key)}: {size}"
+        first = itertools.islice((record or {}).items(), SHOWN)
+        rows = [(text_cell(field), text_cell(value)) for field, value in first]
+        kinds = f"{self._table.field_dtype}-{self._table.value_dtype}"
+        return html_table(caption, ("field", "value"), rows, kinds)
 
     def keys(self) -> _views.Fields[F]:
         """A live view of the fields. O(1), iteration O(fields).
@@ -465,8 +484,28 @@ class HashTable(Merging, Snapshots, _core.HashTable[K, F, V], MutableMapping[K, 
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        kinds = f"{self.key_dtype}, {self.field_dtype}-{self.value_dtype}"
-        return f"{type(self).__name__}({len(self):,} records, {kinds})"
+        return f"{type(self).__name__}({counted(len(self), 'record')}, {self._kinds()})"
+
+    def _kinds(self) -> str:
+        return f"{self.key_dtype}, {self.field_dtype}-{self.value_dtype}"
+
+    def _repr_html_(self) -> str:
+        """Some records as a table for a notebook, a column for each of their first fields."""
+        return self._atomically(self._html)
+
+    def _html(self) -> str:
+        first = {key: self[key].to_dict() for key in itertools.islice(self, SHOWN)}
+        fields = list(dict.fromkeys(itertools.chain.from_iterable(first.values())))
+        shown = fields[:SHOWN]
+        rows = [
+            (text_cell(key), *(text_cell(record[f]) if f in record else Cell("") for f in shown))
+            for key, record in first.items()
+        ]
+        more = len(fields) - len(shown)
+        head = ("key", *(text_cell(field).text for field in shown))
+        kinds = self._kinds() + (f", {more:,} more fields" if more else "")
+        caption = f"{type(self).__name__}: {shown_of(len(self), 'record')}"
+        return html_table(caption, head, rows, footer(kinds, self.memory()))
 
     @overload
     def get(self, key: object, default: None = None) -> Record[F, V] | None: ...

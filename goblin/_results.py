@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
 
+from ._display import Cell, html_table, number_cell, text_cell
 from ._rows import Rows
 
 M = TypeVar("M")
 
 
-def table(report: MemoryReport | HashMemory | HashTableMemory) -> str:
+Report: TypeAlias = "MemoryReport | HashMemory | HashTableMemory"
+
+
+def table(report: Report) -> str:
     """Each part in a line of its own, the last one a mean."""
     *names, mean = report._fields
     rows = [f"{name:<10} {getattr(report, name):>15,} bytes" for name in names]
@@ -18,6 +22,29 @@ def table(report: MemoryReport | HashMemory | HashTableMemory) -> str:
     amount = f"{'-':>15}" if math.isnan(each) else f"{each:>15,.2f} bytes"
     last = f"{mean.replace('_', ' '):<10} {amount}"
     return "\n".join([*rows, last])
+
+
+def report_table(report: Report) -> str:
+    """Each part and its share as a table for a notebook."""
+    parts = report._fields[:-1]
+    total = max(report.total, 1)
+    rows = [
+        (text_cell(part), number_cell(size), Cell(f"{size / total:.1%}", True))
+        for part, size in zip(parts, report, strict=False)
+    ]
+    return html_table(type(report).__name__, ("part", "bytes", "share"), rows, _each(report))
+
+
+def _each(report: Report) -> str:
+    """The mean, which an empty object does not have."""
+    mean = report[-1]
+    noun = report._fields[-1].replace("_", " ")
+    return "" if math.isnan(mean) else f"{mean:,.2f} bytes {noun}"
+
+
+def footer(kinds: str, report: Report) -> str:
+    """What stands below the table of an object: of which kinds it is and what it takes."""
+    return ", ".join(filter(None, (kinds, _each(report))))
 
 
 class Changes(NamedTuple):
@@ -84,6 +111,10 @@ class MemoryReport(NamedTuple):
         """
         return table(self)
 
+    def _repr_html_(self) -> str:
+        """The report as a table for a notebook."""
+        return report_table(self)
+
 
 class HashMemory(NamedTuple):
     """Bytes of a Hash by part.
@@ -114,6 +145,10 @@ class HashMemory(NamedTuple):
         """
         return table(self)
 
+    def _repr_html_(self) -> str:
+        """The report as a table for a notebook."""
+        return report_table(self)
+
 
 class HashTableMemory(NamedTuple):
     """Bytes of a HashTable by part.
@@ -143,6 +178,10 @@ class HashTableMemory(NamedTuple):
         ...
         """
         return table(self)
+
+    def _repr_html_(self) -> str:
+        """The report as a table for a notebook."""
+        return report_table(self)
 
 
 class Page(NamedTuple, Generic[M]):

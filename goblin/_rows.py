@@ -2,50 +2,18 @@
 
 from __future__ import annotations
 
-import html
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Generic, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import _convert
+from ._display import SHOWN, Cell, html_table, line, number_cell, shown_of, text_cell, text_table
 
 M = TypeVar("M")
 
-SHOWN = 10
-
-Cells = tuple[str, ...]
-
-
-def _text(value: object) -> str:
-    """A value in a cell: as it is, unless it would break the table."""
-    plain = str(value)
-    return plain if plain.isprintable() and not isinstance(value, bytes) else repr(value)
-
-
-def shown(cells: Iterable[tuple[Any, ...]], count: int) -> list[Cells]:
-    """Head and first rows as text, with a last row that says how many more there are."""
-    table = [tuple(map(_text, row)) for row in cells]
-    if count > SHOWN:
-        more = f"{count - SHOWN} more"
-        table.append(tuple(more if name == "member" else "..." for name in table[0]))
-    return table
-
-
-def text_table(title: str, table: list[Cells]) -> str:
-    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-    lines = (
-        "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True))
-        for row in table
-    )
-    return "\n".join((title, *lines))
-
-
-def html_table(table: list[Cells]) -> str:
-    head, *body = table
-    rows = [f"<tr>{''.join(f'<td>{html.escape(cell)}</td>' for cell in row)}</tr>" for row in body]
-    return f"<table><tr>{''.join(f'<th>{c}</th>' for c in head)}</tr>{''.join(rows)}</table>"
+COLUMNS = ("rank", "member", "score")
 
 
 class Rows(Generic[M]):
@@ -132,14 +100,20 @@ class Rows(Generic[M]):
         rows["member"], rows["score"] = self.members, self.scores
         return rows if dtype is None else rows.astype(dtype)
 
-    def _shown(self) -> list[Cells]:
+    def _first(self) -> Iterator[tuple[Cell, ...]]:
         first = self[:SHOWN]
-        rows = zip(first.ranks, first, strict=True)
-        return shown([("rank", "member", "score"), *((r, m, s) for r, (m, s) in rows)], len(self))
+        for rank, (member, score) in zip(first.ranks.tolist(), first, strict=True):
+            yield number_cell(rank), text_cell(member), number_cell(score)
 
     def __repr__(self) -> str:
-        return text_table(f"Rows({len(self)})", self._shown())
+        return line("Rows", len(self), self)
+
+    def __str__(self) -> str:
+        """The first rows as a table of text."""
+        more = max(len(self) - SHOWN, 0)
+        return text_table(f"Rows({len(self):,})", COLUMNS, self._first(), more)
 
     def _repr_html_(self) -> str:
-        """The table for a notebook."""
-        return html_table(self._shown())
+        """The first rows as a table for a notebook."""
+        caption = f"Rows: {shown_of(len(self), 'row', 'the first')}"
+        return html_table(caption, COLUMNS, self._first())

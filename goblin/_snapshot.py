@@ -7,7 +7,6 @@ import io
 import mmap as _mmap
 import os
 import pickle
-import secrets
 import stat
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal, Self, TypeVar
@@ -151,7 +150,7 @@ def _decompressed(data: bytes) -> bytes:
 def _replacing(target: str) -> Iterator[BinaryIO]:
     """A new file that takes the place of the target once it is whole and on the disk."""
     folder = os.path.dirname(target)
-    new = os.path.join(folder, f".goblin-{secrets.token_hex(8)}.tmp")
+    new = os.path.join(folder, f".goblin-{os.urandom(8).hex()}.tmp")
     mode = _mode_of(target)
     try:
         with open(new, "xb") as file:

@@ -16,9 +16,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _convert, _core, _quantiles, _views
 from ._by_rank import ByRank
+from ._display import SHOWN, clipped, counted, html_table, shown_of
 from ._held import atomic, deep_twin, together, twin
-from ._results import Changes, Cursor, Digest, MemoryReport, Page
-from ._rows import Rows
+from ._results import Changes, Cursor, Digest, MemoryReport, Page, footer
+from ._rows import COLUMNS, Rows
 from ._snapshot import Snapshots
 from .progress import Progress, track
 
@@ -198,11 +199,20 @@ class SortedSet(Snapshots, _core.SortedSet[M]):
         return self._atomically(self._describe_ends)
 
     def _describe_ends(self) -> str:
-        n, name = len(self), type(self).__name__
-        size = f"{n:,} member{'' if n == 1 else 's'}, {self.layout}"
-        if n == 0:
+        name, size = type(self).__name__, f"{counted(len(self), 'member')}, {self.layout}"
+        if not len(self):
             return f"{name}({size})"
-        return f"{name}({size}, lowest {self.bottom(1)[0]}, highest {self.top(1)[0]})"
+        lowest, highest = (clipped(self._peek(1, end)[0]) for end in (False, True))
+        return f"{name}({size}, lowest {lowest}, highest {highest})"
+
+    def _repr_html_(self) -> str:
+        """The highest members as a table for a notebook."""
+        return self._atomically(self._table)
+
+    def _table(self) -> str:
+        caption = f"{type(self).__name__}: {shown_of(len(self), 'member', 'the highest')}"
+        rows = self._peek(SHOWN, True)._first()
+        return html_table(caption, COLUMNS, rows, footer(self.layout, self.memory()))
 
     def copy(self) -> Self:
         """Copy the set, with its options and, of a subclass, its attributes. O(n).
@@ -731,13 +741,21 @@ class SortedSet(Snapshots, _core.SortedSet[M]):
         ranks = range(size)[::-1] if highest else range(size)
         if ties == "cut" and 0 < k <= _SCAN_ROWS:
             found = self._room(k)
-            if self._extremes(highest, *found) is not None:
+            if self._extremes(highest, False, *found) is not None:
                 return Rows(*found, _numbers(ranks[:k]))
         if ties == "all" and k:
             last = self._item(ranks[k - 1])[1]
             first, stop = self._span(last, last, False, False)
             k = size - first if highest else stop
         return self._read(ranks[:k])
+
+    def _peek(self, n: int, highest: bool) -> Rows[M]:
+        """Up to n rows of one end of a held set, to be looked at: builds no order for them."""
+        ranks = range(len(self))[:: -1 if highest else 1][:n]
+        found = self._room(len(ranks))
+        if ranks and self._extremes(highest, True, *found) is None:
+            return self._read(ranks)
+        return Rows(*found, _numbers(ranks))
 
     def most_common(self, n: int | None = None) -> list[tuple[M, float]]:
         """List the n highest (None: all) as pairs, as Counter does. O(log size + n).

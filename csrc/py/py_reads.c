@@ -295,14 +295,14 @@ static gob_status work_extremes(void *context, size_t from, size_t n)
     return gob_scan_extremes(s->z, s->k, s->highest, s->heap, &s->found);
 }
 
-/* _extremes(highest, members, scores) -> rows filled, best first; None where the order should
- * answer. */
+/* _extremes(highest, peek, members, scores) -> rows filled, best first; None where the order should
+ * answer, which is not built for a peek. */
 PyObject *gob_reads_extremes(gob_sortedset *self, PyObject *args)
 {
-    int highest;
+    int highest, peek;
     PyObject *members, *scores, *result = NULL;
     columns c;
-    if (!PyArg_ParseTuple(args, "pOO:_extremes", &highest, &members, &scores) ||
+    if (!PyArg_ParseTuple(args, "ppOO:_extremes", &highest, &peek, &members, &scores) ||
         columns_take(self, members, scores, &c) < 0) {
         return NULL;
     }
@@ -310,7 +310,7 @@ PyObject *gob_reads_extremes(gob_sortedset *self, PyObject *args)
     s.heap = PyMem_RawMalloc((c.rows + 1) * sizeof *s.heap);
     if (s.heap == NULL) {
         PyErr_NoMemory();
-    } else if (!gob_zset_prefers_scan(&self->z)) {
+    } else if (peek ? self->z.order != NULL : !gob_zset_prefers_scan(&self->z)) {
         result = Py_NewRef(Py_None);
     } else if (run_scan(self, work_extremes, &s) == 0) {
         bool done = true;

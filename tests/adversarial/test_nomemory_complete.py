@@ -21,8 +21,17 @@ OF_CLASSES = {"__class_getitem__", "__init_subclass__", "__subclasshook__", "__n
 OF_ALL_OBJECTS = {"__hash__", "__class__", "__abstractmethods__"}
 # All that rows have are arrays of numpy: these allocate nothing in the core.
 OF_ARRAYS = {
-    *("__init__", "__len__", "__iter__", "__eq__", "__repr__", "__array__", "__getitem__"),
-    *("members", "scores", "ranks", "groups", "to_list", "to_numpy"),
+    *(
+        "__init__",
+        "__len__",
+        "__iter__",
+        "__eq__",
+        "__repr__",
+        "__str__",
+        "__array__",
+        "__getitem__",
+    ),
+    *("__array__", "__getitem__", "members", "scores", "ranks", "groups", "to_list", "to_numpy"),
 }
 # The core is not asked: what it was built with.
 OF_THE_BUILD = {"build_info"}

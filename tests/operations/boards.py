@@ -39,7 +39,7 @@ OPERATIONS: dict[str, Callable[[Boards, Members], Any]] = {
     "memory": lambda b, m: str(b.memory()),
     "__eq__": lambda b, m: b.__eq__({}),
     "__ne__": lambda b, m: b.__ne__({"a": b["a"].copy()}),
-    "__repr__": lambda b, m: (b.__repr__(), b.__len__()),
+    "__repr__": lambda b, m: (b.__repr__(), b._repr_html_(), b.__len__()),
 }
 
 

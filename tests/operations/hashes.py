@@ -75,7 +75,7 @@ OPERATIONS: dict[str, Callable[[Hash, Kind], Any]] = {
     "__ior__": lambda h, k: h.__ior__(k.pairs(90)),
     "__eq__": lambda h, k: h.__eq__(Hash(h.to_dict(), **k.options)),
     "__ne__": lambda h, k: h.__ne__({}),
-    "__repr__": lambda h, k: (h.__repr__(), h.__len__(), h.__sizeof__()),
+    "__repr__": lambda h, k: (h.__repr__(), h._repr_html_(), h.__len__(), h.__sizeof__()),
     "kinds": lambda h, k: (h.key_dtype, h.value_dtype, h.is_compact),
 }
 

@@ -193,7 +193,7 @@ OPERATIONS: dict[str, Operation] = {
     "keys and": lambda z, m: z.keys() & {m.one(5), m.one(-1)},
     "__iter__": lambda z, m: list(z.__iter__()),
     "__reversed__": lambda z, m: list(z.__reversed__()),
-    "__repr__": lambda z, m: z.__repr__(),
+    "__repr__": lambda z, m: (z.__repr__(), z._repr_html_()),
     "digest": lambda z, m: z.digest(),
     "memory": lambda z, m: str(z.memory()),
     "to_bytes": lambda z, m: SortedSet.from_bytes(z.to_bytes()),

@@ -103,7 +103,7 @@ TABLE_OPERATIONS: dict[str, Operation] = {
     "__ior__": lambda t, k: t.__ior__(k.rows(9)),
     "__eq__": lambda t, k: t.__eq__(HashTable(t.to_dict(), **k.options)),
     "__ne__": lambda t, k: t.__ne__({}),
-    "__repr__": lambda t, k: (t.__repr__(), t.__len__(), t.__sizeof__()),
+    "__repr__": lambda t, k: (t.__repr__(), t._repr_html_(), t.__len__(), t.__sizeof__()),
     "kinds": lambda t, k: (t.key_dtype, t.field_dtype, t.value_dtype),
 }
 RECORD_OPERATIONS: dict[str, Callable[[Record, TableKind], Any]] = {
@@ -139,7 +139,7 @@ RECORD_OPERATIONS: dict[str, Callable[[Record, TableKind], Any]] = {
     "__ior__": lambda r, k: r.__ior__(k.row(9)),
     "__eq__": lambda r, k: r.__eq__(k.row(3)),
     "__ne__": lambda r, k: r.__ne__({}),
-    "__repr__": lambda r, k: (r.__repr__(), r.__len__()),
+    "__repr__": lambda r, k: (r.__repr__(), r._repr_html_(), r.__len__()),
 }
 OPERATIONS: dict[str, Operation] = {
     **TABLE_OPERATIONS,

@@ -437,12 +437,9 @@ def test_rows() -> None:
 
 def test_rows_are_shown() -> None:
     rows = Boards.from_arrays(["<b>"] * 12, range(12)).top(12)
-    assert repr(rows[:1]).splitlines()[2].split() == ["<b>", "11", "11", "1.0"]
-    assert repr(rows).splitlines()[-1].split() == ["...", "...", "2", "more", "..."]
-    page = rows._repr_html_()
-    assert page.startswith("<table><tr><th>group</th><th>rank</th>")
-    assert "<b>" not in page
-    assert page.count("<tr>") == 12
+    assert repr(rows[:1]) == "BoardRows(1: ('<b>', 11, 1.0))"
+    assert str(rows[:1]).splitlines()[2].split() == ["<b>", "11", "11", "1.0"]
+    assert str(rows).splitlines()[-1].split() == ["...", "...", "2", "more", "..."]
     assert repr(Boards.from_arrays(*ROWS)) == "Boards(2 boards, 4 members)"
 
 

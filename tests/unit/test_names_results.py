@@ -190,9 +190,9 @@ def test_text_of_odd_names(make: Any, layout: Layout) -> None:
         odd = [text.encode() for text in odd] + [b"\xff"]
     z = make(odd, 1.0)
     rows = z.top(len(odd))
-    assert len(repr(rows).splitlines()) == len(odd) + 2
+    assert len(str(rows).splitlines()) == len(odd) + 2
     html = rows._repr_html_()
-    for text in (repr(z), repr(rows), html):
+    for text in (repr(z), z._repr_html_(), repr(rows), str(rows), html):
         assert not set(text) & set("\x1b\0\t\u2028")
     assert "<b>" not in html
     assert html.count("<tr>") == len(odd) + 1

@@ -774,7 +774,7 @@ READS: dict[str, Callable[[SortedSet, Any], Any]] = {
     "__len__": lambda z, m: len(z),
     "__reversed__": lambda z, m: list(reversed(z)),
     "__eq__": lambda z, m: z == z.to_dict(),
-    "__repr__": lambda z, m: repr(z),
+    "__repr__": lambda z, m: (repr(z), z._repr_html_().count("<tr>")),
     "__sizeof__": lambda z, m: sys.getsizeof(z) > 0,
     "__reduce_ex__": lambda z, m: pickle.loads(pickle.dumps(z)).to_dict(),
 }

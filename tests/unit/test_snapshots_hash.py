@@ -189,7 +189,7 @@ READS: dict[str, Callable[[Any, Any], Any]] = {
     "__iter__": lambda h, k: sorted(h),
     "__len__": lambda h, k: len(h),
     "__or__": lambda h, k: (h | {k: h[k]}).to_dict() == h.to_dict(),
-    "__repr__": lambda h, k: repr(h),
+    "__repr__": lambda h, k: (repr(h), h._repr_html_().count("<tr>")),
     "__ror__": lambda h, k: ({k: h[k]} | h).to_dict() == h.to_dict(),
     "deepcopy": lambda h, k: copy.deepcopy(h).to_dict() == h.to_dict(),
     "pickle": lambda h, k: pickle.loads(pickle.dumps(h)).to_dict() == h.to_dict(),
