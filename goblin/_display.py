@@ -26,18 +26,18 @@ def clipped(value: object) -> str:
     return _ends(repr(value))
 
 
-def _ends(text: str) -> str:
-    if len(text) <= _LONGEST:
+def _ends(text: str, longest: int = _LONGEST) -> str:
+    if len(text) <= longest:
         return text
-    tail = _LONGEST // 3
-    return f"{text[: _LONGEST - tail - 3]}...{text[-tail:]}"
+    tail = longest // 3
+    return f"{text[: longest - tail - 3]}...{text[-tail:]}"
 
 
-def text_cell(value: object) -> Cell:
+def text_cell(value: object, longest: int = _LONGEST) -> Cell:
     """A member, key or value: as it is, unless it would break the table."""
     plain = str(value)
     text = plain if plain.isprintable() and not isinstance(value, bytes) else repr(value)
-    return Cell(_ends(text), isinstance(value, int | float))
+    return Cell(_ends(text, longest), isinstance(value, int | float))
 
 
 def number_cell(value: Any) -> Cell:

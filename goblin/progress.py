@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Literal
@@ -68,7 +69,9 @@ def _in_notebook() -> bool:
 @contextmanager
 def _bar(total: int | None, unit: str, description: str) -> Iterator[Advance]:
     try:
-        from tqdm.auto import tqdm
+        with warnings.catch_warnings():  # in a notebook without ipywidgets, where it writes text
+            warnings.simplefilter("ignore")
+            from tqdm.auto import tqdm
     except ImportError:
         with _lines(total, unit, description) as advance:
             yield advance

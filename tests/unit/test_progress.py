@@ -93,3 +93,26 @@ def test_a_bar_that_cannot_end_does_not_undo_the_work(hidden: str) -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=60)
     assert done.stdout == b"done\n"
+
+
+@pytest.mark.parametrize("hidden", ["", "tqdm.auto", "ipywidgets"])
+def test_a_notebook_shows_progress_and_no_warning(hidden: str) -> None:
+    """Also where tqdm, or the widgets that it asks for, are not installed."""
+    nbformat = pytest.importorskip("nbformat")
+    nbclient = pytest.importorskip("nbclient")
+    pytest.importorskip("ipykernel")
+    code = (
+        "import sys, warnings\n"
+        f"sys.modules.update({{{hidden!r}: None}} if {hidden!r} else {{}})\n"
+        "import goblin\n"
+        "warnings.simplefilter('always')\n"
+        "z = goblin.SortedSet(member='int64')\n"
+        "z.increment_many(range(100), progress='auto')\n"
+    )
+    cell = nbformat.v4.new_code_cell(code)
+    notebook = nbformat.v4.new_notebook(cells=[cell])
+    nbclient.NotebookClient(notebook, timeout=60).execute()
+    shown = "".join(output.get("text", "") or str(output.get("data")) for output in cell.outputs)
+    assert "incrementing" in shown
+    assert "Warning" not in shown
+    assert not [output for output in cell.outputs if output.get("name") == "stdout"]
