@@ -48,7 +48,7 @@ def month_in(file):
 files = sorted(Path(DATA).glob("*.pgn*"), key=month_in) if DATA else []
 if not files:
     files = [folder / "generated.pgn.zst"]
-    synthetic.lichess(players=5_000, games=60_000, seed=1).write_pgn(files[0])
+    synthetic.lichess(players=2_000, games=60_000, seed=1).write_pgn(files[0])
 for file in files:
     print(f"{file.name}: {file.stat().st_size:,} bytes")
 
@@ -128,22 +128,11 @@ assert boards[last] == board
 # %% [markdown]
 # ## Who led?
 #
-# The players with the most months at the top, and the ratings over time of those who lead now:
+# The players with the most months at the top:
 
 # %%
 leaders = pd.Series({month: z.top(1)[0][0] for month, z in boards.items()})
 leaders.value_counts().rename("months at the top").head().to_frame()
-
-# %%
-names = [name for name, _ in board.top(5)]
-ratings = pd.DataFrame([z.scores(names) for z in boards.values()], boards, names)
-_, ax = plt.subplots(figsize=(7.5, 3.6), layout="constrained")
-for color, name in zip(plot.COLORS, names, strict=False):
-    ax.plot(ratings.index, ratings[name], color=color, label=name, marker=".", markersize=3)
-ax.set_ylabel(f"{SPEED} rating")
-ax.spines[["top", "right"]].set_visible(False)
-ax.legend(fontsize="small")
-plt.show()
 
 # %% [markdown]
 # ## Who moved?
@@ -169,6 +158,22 @@ moves.nlargest(5, "climbed")
 
 # %%
 moves.nsmallest(5, "climbed")
+
+# %% [markdown]
+# Three of either kind, by their numbers on every board since their first game:
+
+# %%
+movers = [*moves.nlargest(3, "climbed").index, *moves.nsmallest(3, "climbed").index]
+numbers = pd.DataFrame([z.ranks(movers, descending=True) + 1 for z in boards.values()])
+numbers = numbers.set_axis(movers, axis="columns").set_axis(list(boards)).replace(0, np.nan)
+_, ax = plt.subplots(figsize=(8.5, 3.6), layout="constrained")
+for color, name in zip(plot.COLORS, movers, strict=True):
+    ax.plot(numbers.index, numbers[name], color=color, label=name, marker=".", markersize=3)
+ax.set_ylabel("number on the board")
+ax.invert_yaxis()
+ax.spines[["top", "right"]].set_visible(False)
+ax.legend(loc="center left", bbox_to_anchor=(1, 0.5), frameon=False)
+plt.show()
 
 # %% [markdown]
 # ## Equals

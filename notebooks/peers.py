@@ -97,16 +97,17 @@ board
 # %%
 for method in ("min", "max", "average", "dense"):
     assert np.array_equal(board.ranks(players, method=method) + 1, elo.rank(method=method))
-assert np.array_equal(board.ranks(players, method="max", pct=True), elo.rank(method="max", pct=1))
+share = elo.rank(method="max", pct=True)
+assert np.array_equal(board.ranks(players, method="max", pct=True), share)
 assert np.array_equal(board.quantile([0.1, 0.5, 0.9]), elo.quantile([0.1, 0.5, 0.9]))
 assert len(board.top(100, ties="all")) == len(elo.nlargest(100, keep="all"))
 assert board.count(1500, 1600) == elo.between(1500, 1600).sum()
-pd.DataFrame({"pandas": elo.describe(), "goblin": board.describe()})
+described = board.describe()
+pd.DataFrame({"pandas": elo.describe(), "goblin": described}, index=list(described))
 
 # %% [markdown]
-# (`std` is no question of order, so it is not there.) The difference comes with the next update:
-# pandas ranks a column anew each time, `board` keeps its order. And a set goes back into pandas as
-# arrays:
+# The difference comes with the next update: pandas ranks a column anew each time, `board` keeps its
+# order. And a set goes back into pandas as arrays:
 
 # %%
 board.increment("player7", 100)
@@ -176,7 +177,7 @@ list(numbers), list(as_bytes)
 # %% [markdown]
 # ## What it weighs
 #
-# Five kinds of data, the same in each library, and bytes by each one's own account: `memory()` of
+# Four kinds of data, the same in each library, and bytes by each one's own account: `memory()` of
 # goblin with the order, `MEMORY USAGE` of Redis with its, and for the others, which have no order,
 # the sizes of all Python objects that they hold, and of arrays.
 
@@ -243,12 +244,12 @@ weights = pd.DataFrame(
 weights.round(1)
 
 # %%
-_, ax = plt.subplots(figsize=(7.5, 4), layout="constrained")
+_, ax = plt.subplots(figsize=(8.5, 4), layout="constrained")
 weights.iloc[::-1, ::-1].plot.barh(ax=ax, color=plot.COLORS[4::-1], width=0.8)
 ax.set_xlabel("bytes per member")
 ax.spines[["top", "right"]].set_visible(False)
 handles, labels = ax.get_legend_handles_labels()
-ax.legend(handles[::-1], labels[::-1])
+ax.legend(handles[::-1], labels[::-1], loc="center left", bbox_to_anchor=(1, 0.5), frameon=False)
 plt.show()
 
 # %% [markdown]
