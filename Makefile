@@ -26,8 +26,9 @@ export PIP_ROOT_USER_ACTION := ignore
 say = @printf '\n=== %s\n' '$(1)'
 
 .NOTPARALLEL:
-.PHONY: help demo test test-py test-doc test-c test-neon test-asan test-ubsan test-tsan test-valgrind \
-    test-slow test-simd test-debug fuzz fuzz-smoke lint format notebooks bench build clean
+.PHONY: help demo test test-py test-doc docs test-c test-neon test-asan test-ubsan test-tsan \
+    test-valgrind test-slow test-simd test-debug test-wheel fuzz fuzz-smoke lint format notebooks \
+    bench bench-full build wheel clean
 
 help: ## list these targets
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 14
@@ -40,7 +41,7 @@ demo: build ## set up, build, and count a generated MediaWiki History dump
 	$(call say,python -m goblin count build/demo/pages.tsv.bz2)
 	@$(BIN)/python -m goblin count build/demo/pages.tsv.bz2
 
-test: lint test-c test-doc test-debug test-simd test-py ## set up, build, and run every test
+test: lint docs test-c test-doc test-debug test-simd test-py ## set up, build, and run every test
 
 $(READY): pyproject.toml
 	$(call say,Setting up: system packages)
@@ -55,6 +56,19 @@ $(READY): pyproject.toml
 build: $(READY) ## build the extension in place
 	@$(BIN)/python setup.py -q build_ext --inplace
 
+# For another interpreter: make wheel FOR=python3.13
+FOR := $(BIN)/python
+wheel: $(READY) ## the source archive and, of it, a wheel for this system, in dist/
+	$(call say,Source archive and wheel)
+	@rm -rf build/wheel dist
+	@$(BIN)/python -m build -q --sdist -o dist
+	@CFLAGS=-g0 $(FOR) -m pip wheel -q --no-deps -w build/wheel dist/*.tar.gz
+	@PATH="$(CURDIR)/$(BIN):$$PATH" auditwheel repair -w dist build/wheel/*.whl
+
+test-wheel: wheel ## the wheel's content, and tests of it beside the oldest numpy and the newest
+	$(call say,Wheel: tests in fresh environments)
+	@$(FOR) tests/wheel.py dist/*.whl
+
 test-py: build ## all Python tests, on the widest SIMD path
 	$(call say,Python tests: release build with $(WIDEST) kernels)
 	@GOBLIN_SIMD=$(WIDEST) $(PYTEST)
@@ -62,6 +76,10 @@ test-py: build ## all Python tests, on the widest SIMD path
 test-doc: build ## the examples in docstrings, docs and README
 	$(call say,Doctests)
 	@$(BIN)/pytest -q --doctest-modules --doctest-glob='*.md' goblin docs README.md
+
+docs: build ## the site, in build/docs; a broken link or a public name left out is an error
+	$(call say,Documentation: build/docs/index.html)
+	@$(BIN)/python -m sphinx -qEaW --keep-going -c docs -d build/doctrees . build/docs
 
 # Groups of bytes are compared one by one or, on each wider path, by the baseline: the scalar path
 # meets every container. Paths between differ only in the counts of codes, in pages of integers.
@@ -78,7 +96,7 @@ test-simd: build ## model tests under each narrower SIMD path (test-py takes the
 # What looks at no container, or at how its time grows, would find there what it finds in test-py;
 # laws draw what the machines draw too, which meet every operation.
 NO_CONTAINERS := --ignore-glob='*/test_cli*' --ignore-glob='*/test_synthetic*' \
-    $(addprefix --ignore=tests/unit/test_,$(addsuffix .py,build docstrings layers progress real_data))
+    $(addprefix --ignore=tests/unit/test_,$(addsuffix .py,benchmark_page build docstrings layers progress real_data))
 test-debug: $(READY) ## unit and model tests with assertions, validating after each mutation
 	$(call say,Debug build: unit and model tests)
 	@GOBLIN_DEBUG=1 $(call BUILD,debug)
@@ -163,10 +181,18 @@ notebooks: build ## run notebooks/*.py (NAMES=, without .py, for some) and write
 	$(call say,Notebooks)
 	@$(BIN)/python tests/notebooks/rendering.py $(NAMES)
 
-bench: build ## run the benchmarks beside their peers (SIZE=--quick, --full); JSON in build/bench
+bench: build ## run the benchmarks beside their peers, and write docs/benchmarks (SIZE=--quick, --full)
 	$(call say,Benchmarks)
 	@$(BIN)/pip install -q --no-build-isolation -e '.[bench]'
 	@set -e; for script in benchmarks/bench_*.py; do $(BIN)/python $$script $(SIZE); done
+	@$(BIN)/python benchmarks/page.py
+
+bench-full: build ## replay English Wikipedia and a million games of Lichess, and write docs/benchmarks
+	$(call say,Full-size replays)
+	@$(BIN)/pip install -q --no-build-isolation -e '.[bench]'
+	@$(BIN)/python benchmarks/bench_full_replay.py --full
+	@$(BIN)/python benchmarks/bench_lichess.py --full
+	@$(BIN)/python benchmarks/page.py
 
 clean: ## remove everything that was built, and .venv
 	rm -rf .venv build dist *.egg-info goblin/*.so .hypothesis .pytest_cache .ruff_cache .mypy_cache

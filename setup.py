@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import textwrap
 from pathlib import Path
 
 import numpy
@@ -23,7 +24,8 @@ PROBES = {
     "#include <Python.h>": "goblin needs the C headers of Python: install python3-dev (Debian) "
     "or python3-devel (elsewhere).",
     "#include <xxhash.h>\n#if XXH_VERSION_NUMBER < 800\n#error\n#endif": "goblin needs the header "
-    "of xxHash 0.8 or newer: install libxxhash-dev (Debian) or xxhash (elsewhere).",
+    "of xxHash 0.8 or newer: install libxxhash-dev (Debian), xxhash-devel (Fedora) or xxhash "
+    "(elsewhere), and say CFLAGS=-I... where it is in no folder of the compiler's.",
 }
 
 
@@ -51,26 +53,38 @@ def files(pattern: str) -> list[str]:
 
 
 class BuildCore(build_ext):
-    """Says in one sentence what is missing, and hands the version to the C code."""
+    """Says in one sentence what is missing, and hands the version to the C code.
+
+    What is built to be installed has the licence of xxHash beside it, whose code it contains.
+    """
 
     def build_extensions(self) -> None:
         for source, sentence in PROBES.items():
-            if not self.compiles(source):
+            if self.compiled(source).returncode != 0:
                 raise SystemExit(sentence)
         for extension in self.extensions:
             version = self.distribution.get_version()
             extension.define_macros.append(("GOBLIN_VERSION", f'"{version}"'))
         super().build_extensions()
+        if not self.inplace:
+            Path(self.build_lib, "goblin/LICENSE.xxhash").write_text(self.licence_of_xxhash())
 
-    def compiles(self, source: str) -> bool:
+    def licence_of_xxhash(self) -> str:
+        """The first comment of the header, wherever the compiler found it: years differ."""
+        included = self.compiled("#include <xxhash.h>", "-H").stderr
+        path = next(line[2:] for line in included.splitlines() if line.startswith(". "))
+        comment, _, _ = Path(path).read_text(encoding="utf-8").partition("*/")
+        lines = [line.removeprefix(" *") for line in comment.removeprefix("/*").splitlines()]
+        return textwrap.dedent("\n".join(lines)).strip() + "\n"
+
+    def compiled(self, source: str, *options: str) -> subprocess.CompletedProcess[str]:
         include = [f"-I{folder}" for folder in self.compiler.include_dirs]
-        command = [*self.compiler.compiler_so, *include, "-fsyntax-only", "-x", "c", "-"]
+        command = [*self.compiler.compiler_so, *include, *options, "-fsyntax-only", "-x", "c", "-"]
         try:
-            done = subprocess.run(command, input=source + "\n", text=True, capture_output=True)
+            return subprocess.run(command, input=source + "\n", text=True, capture_output=True)
         except FileNotFoundError:
             sentence = f"goblin needs a C compiler, but {command[0]} is not there: install gcc."
             raise SystemExit(sentence) from None
-        return done.returncode == 0
 
 
 if __name__ == "__main__":
@@ -82,6 +96,7 @@ if __name__ == "__main__":
                 sources=files("*.c"),
                 depends=["setup.py", *files("*.h")],
                 include_dirs=INCLUDE_DIRS,
+                libraries=["m"],
                 extra_compile_args=compile_args(),
                 extra_link_args=sanitize_args(),
             )

@@ -53,6 +53,7 @@ def add_case(
         if contender in builds:
             row["rank_ns"] = reads.median(f"{contender.name} rank")
             row["select_ns"] = reads.median(f"{contender.name} select")
+        row["samples"] = times.rounds[contender.name]
         report.row(**row)
     return {z.layout: times.median(z.layout) for z in sets}
 

@@ -24,7 +24,8 @@ def main() -> None:
         for power in range(4, size(args, 6, 8, 9)):
             rounds = [isolated(measure, shape, 10**power) for _ in range(args.repeat)]
             medians = np.median([list(one.values()) for one in rounds], axis=0).tolist()
-            report.row(ids=shape, members=10**power, **dict(zip(rounds[0], medians, strict=True)))
+            columns = dict(zip(rounds[0], medians, strict=True))
+            report.row(ids=shape, members=10**power, **columns, samples=rounds)
     report.finish()
 
 

@@ -216,7 +216,8 @@ def compare(
 
 
 def add_row(report: Report, fields: int, what: str, times: Times) -> None:
-    report.row(fields=fields, **{"ns a field": what}, **{e: times.median(e) for e in ENGINES})
+    medians = {engine: times.median(engine) for engine in ENGINES}
+    report.row(fields=fields, call=what, **medians, samples=times.rounds)
 
 
 if __name__ == "__main__":

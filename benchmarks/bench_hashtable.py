@@ -31,7 +31,8 @@ def main() -> None:
         times = {name: race_of(name, records, kind, args.repeat) for name in ACTIONS}
         for peer in PEERS:
             medians = {name: times[name].median(peer) for name in ACTIONS}
-            report.row(case=kind, contender=peer, **memory[peer], **medians)
+            samples = {name: times[name].rounds[peer] for name in ACTIONS}
+            report.row(case=kind, contender=peer, **memory[peer], **medians, samples=samples)
         if kind == "str":
             ours = memory["HashTable"]["own"]
             report.figure("bytes a record of 32 values of 16 bytes", ours, 620, "bytes")

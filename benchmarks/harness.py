@@ -5,15 +5,19 @@ from __future__ import annotations
 import argparse
 import ctypes
 import gc
+import importlib.metadata
 import json
 import multiprocessing
 import os
 import platform
+import shutil
 import statistics
+import subprocess
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
@@ -24,7 +28,10 @@ from goblin import _core
 
 LAYOUTS = [("int32", "float32"), ("int32", "float64"), ("int64", "float32"), ("int64", "float64")]
 GIB = 2**30
-_OUT = Path(__file__).resolve().parent.parent / "build" / "bench"
+ROOT = Path(__file__).resolve().parent.parent
+RESULTS = ROOT / "docs" / "benchmarks"  # what `page.py` writes the page from
+_TRIALS = ROOT / "build" / "bench"
+_PEERS = ("duckdb", "pandas", "polars", "pyarrow", "sortedcontainers")
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -57,8 +64,9 @@ class Times:
     def median(self, name: str) -> float:
         return statistics.median(self.rounds[name])
 
-    def columns(self, name: str) -> dict[str, float]:
-        return {"ns": self.median(name), "best_ns": min(self.rounds[name])}
+    def columns(self, name: str) -> dict[str, Any]:
+        rounds = self.rounds[name]
+        return {"ns": self.median(name), "best_ns": min(rounds), "samples": rounds}
 
     def ratio(self, name: str, peer: str) -> float:
         """Median over the rounds of name / peer: what slows a round down slows both."""
@@ -118,7 +126,7 @@ def random_members(n: int, dtype: str, seed: int = 1) -> np.ndarray:
     return np.random.default_rng(seed).permutation(distinct)
 
 
-def machine() -> dict[str, str | int]:
+def machine() -> dict[str, Any]:
     info = dict(
         line.split(":", 1) for line in Path("/proc/cpuinfo").read_text().splitlines() if ":" in line
     )
@@ -133,7 +141,18 @@ def machine() -> dict[str, str | int]:
         "numpy": np.__version__,
         "goblin": goblin.__version__,
         **_core.build_info(),
+        "peers": peers(),
     }
+
+
+def peers() -> dict[str, str]:
+    """Versions of what is there to compare with."""
+    installed = {one.metadata["Name"]: one.version for one in importlib.metadata.distributions()}
+    found = {name: installed[name] for name in _PEERS if name in installed}
+    if shutil.which("redis-server"):
+        text = subprocess.run(["redis-server", "--version"], capture_output=True, text=True).stdout
+        found["redis-server"] = text.partition("v=")[2].split()[0]
+    return found
 
 
 @dataclass
@@ -157,7 +176,10 @@ class Figure:
 
 
 class Report:
-    """Collects the rows and figures of one benchmark, then prints and writes them."""
+    """Collects the rows and figures of one benchmark, then prints and writes them.
+
+    What a row holds as `samples`, the rounds that its medians are of, is written only.
+    """
 
     def __init__(self, name: str, question: str, args: argparse.Namespace) -> None:
         self.name = name
@@ -178,28 +200,33 @@ class Report:
         host = machine()
         print(f"\n{self.name}: {self.question}")
         print(f"{host['cores']} cores, {host['cpu']}, {host['memory_gib']} GiB\n")
-        print(_table(self.rows))
+        shown = [{key: row[key] for key in row if key != "samples"} for row in self.rows]
+        print(table(shown))
         for figure in self.figures:
             print(figure)
-        _OUT.mkdir(parents=True, exist_ok=True)
         content = {
             "benchmark": self.name,
             "question": self.question,
+            "date": datetime.now(UTC).isoformat(timespec="seconds"),
             "machine": host,
             "options": self.options,
             "rows": self.rows,
             "figures": [asdict(figure) for figure in self.figures],
         }
-        path = _OUT / f"{self.name}.json"
-        path.write_text(json.dumps(content, indent=1) + "\n")
+        self._path().write_text(json.dumps(content, indent=1) + "\n")
+
+    def _path(self) -> Path:
+        folder = _TRIALS if self.options["quick"] else RESULTS
+        folder.mkdir(parents=True, exist_ok=True)
+        return folder / f"{self.name}{'-full' if self.options['full'] else ''}.json"
 
 
-def _table(rows: Sequence[dict[str, Any]]) -> str:
+def table(rows: Sequence[dict[str, Any]]) -> str:
     """Rows under the names of their values, in Markdown."""
     columns = list(dict.fromkeys(key for row in rows for key in row))
     cells = [columns, *([_cell(row.get(column, "")) for column in columns] for row in rows)]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    numeric = [isinstance(rows[0].get(column), int | float) for column in columns]
+    numeric = [any(isinstance(row.get(column), int | float) for row in rows) for column in columns]
     lines = [
         "| " + " | ".join(_pad(*place) for place in zip(line, widths, numeric, strict=True)) + " |"
         for line in cells

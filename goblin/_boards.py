@@ -338,8 +338,10 @@ class Boards(Mapping[G, SortedSet[M]]):
         groups: list[Any] = self._guard._atomically(list, self)
         rows = [self._boards[group].top(most) for group in groups]
         nothing = self._new(self._kind_for(())).top()
+        # By indices: of a StringDType array itself, numpy 2.0's repeat would free strings twice.
+        places = np.repeat(np.arange(len(groups)), [len(part) for part in rows])
         return BoardRows(
-            np.repeat(_column(groups), [len(part) for part in rows]),
+            _column(groups)[places],
             np.concatenate([nothing.members, *(part.members for part in rows)]),
             np.concatenate([nothing.scores, *(part.scores for part in rows)]),
             np.concatenate([nothing.ranks, *(part.ranks for part in rows)]),

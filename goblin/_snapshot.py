@@ -8,6 +8,7 @@ import mmap as _mmap
 import os
 import pickle
 import stat
+import sys
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal, Self, TypeVar
 
@@ -64,7 +65,8 @@ class Snapshots:
         holds what no such container can. With `mmap` the object reads the file itself, whose pages
         come into memory as they are needed: it is there at once, can't be changed (ValueError; its
         `copy()` can), and needs the file as it is. Of large mapped files only sizes and places are
-        checked, not all content: map files that you trust. OSError where reading fails.
+        checked, not all content: map files that you trust. OSError where reading fails. O(bytes),
+        mapped O(pages + blocks).
 
         >>> import goblin, os, tempfile
         >>> with tempfile.TemporaryDirectory() as folder:
@@ -90,7 +92,7 @@ class Snapshots:
 
         >>> import goblin
         >>> goblin.SortedSet.from_bytes(goblin.SortedSet({7: 1.0}).to_bytes())
-        SortedSet(1 member, int64-float64, lowest (7, 1.0), highest (7, 1.0))
+        SortedSet(1 member, int64-float64, highest (7, 1.0))
         """
         buffer = io.BytesIO()
         self._save(buffer.write)
@@ -158,7 +160,7 @@ def _replacing(target: str) -> Iterator[BinaryIO]:
                 os.chmod(new, mode)
             yield file
             file.flush()
-            os.fsync(file.fileno())
+            _sync(file.fileno())
         os.replace(new, target)
     except BaseException as error:
         with contextlib.suppress(OSError):
@@ -188,6 +190,17 @@ def _sync_folder(folder: str) -> None:
     except PermissionError:  # as every folder on Windows, and those that may not be listed
         return
     try:
-        os.fsync(fd)
+        _sync(fd)
     finally:
         os.close(fd)
+
+
+def _sync(fd: int) -> None:
+    """Wait for the disk itself; fsync on macOS only waits for the drive's cache."""
+    if sys.platform == "darwin":
+        import fcntl
+
+        with contextlib.suppress(OSError):  # which not every file system has
+            fcntl.fcntl(fd, fcntl.F_FULLFSYNC)
+            return
+    os.fsync(fd)

@@ -107,7 +107,7 @@ class SortedSet(Snapshots, _core.SortedSet[M]):
     >>> z.increment(7, 10.0)
     11.0
     >>> z
-    SortedSet(3 members, int64-float64, lowest (9, 3.0), highest (7, 11.0))
+    SortedSet(3 members, int64-float64, highest (7, 11.0))
     """
 
     __slots__ = ()
@@ -196,14 +196,14 @@ class SortedSet(Snapshots, _core.SortedSet[M]):
             return False
 
     def __repr__(self) -> str:
-        return self._atomically(self._describe_ends)
+        return self._atomically(self._describe)
 
-    def _describe_ends(self) -> str:
+    def _describe(self) -> str:
         name, size = type(self).__name__, f"{counted(len(self), 'member')}, {self.layout}"
         if not len(self):
             return f"{name}({size})"
-        lowest, highest = (clipped(self._peek(1, end)[0]) for end in (False, True))
-        return f"{name}({size}, lowest {lowest}, highest {highest})"
+        # Not the lowest: without an order that is a scan which can't pass over any page.
+        return f"{name}({size}, highest {clipped(self._peek(1, True)[0])})"
 
     def _repr_html_(self) -> str:
         """The highest members as a table for a notebook."""
@@ -519,7 +519,9 @@ class SortedSet(Snapshots, _core.SortedSet[M]):
 
     @atomic
     def trim(self, n: int, *, keep: Literal["top", "bottom"] = "top") -> int:
-        """Keep the n highest or lowest; returns how many were removed. ValueError for a negative n.
+        """Keep the n highest or lowest; returns how many, k, were removed. O(k log n).
+
+        ValueError for a negative n.
 
         >>> z = goblin.SortedSet({7: 1.0, 8: 2.0, 9: 3.0})
         >>> z.trim(1), list(z)
@@ -706,7 +708,9 @@ class SortedSet(Snapshots, _core.SortedSet[M]):
 
     @property
     def by_rank(self) -> ByRank[M]:
-        """The set as a sequence: an int, a slice or an array of ranks gives pairs or Rows.
+        """The set as a sequence: an int, a slice or an array of ranks gives a pair or Rows.
+
+        Slices and negative ranks as in a list. O(log n) a row, O(1) in runs.
 
         >>> import goblin
         >>> goblin.SortedSet({7: 1.0, 8: 5.0}).by_rank[0]
@@ -726,7 +730,7 @@ class SortedSet(Snapshots, _core.SortedSet[M]):
         return self._end(n, ties, True)
 
     def bottom(self, n: int = 10, *, ties: Literal["cut", "all"] = "cut") -> Rows[M]:
-        """Give the n lowest as Rows, lowest first; otherwise as `top`.
+        """Give the n lowest as Rows, lowest first; otherwise as `top`. O(log size + n).
 
         >>> goblin.SortedSet({7: 1.0, 8: 5.0, 9: 1.0}).bottom(2).to_list()
         [(7, 1.0), (9, 1.0)]

@@ -238,20 +238,36 @@ def _counts(z: SortedSet[Any], bins: Any, log: bool) -> tuple[NDArray[np.int64],
     """Counts by bins, and their edges; None where there is nothing to count."""
     if np.ndim(bins) > 0:
         return z.histogram(bins) if len(z) else None
-    ends = _finite(z, 0.0 if log else -math.inf)
-    if not ends:
+    ends = _ends(z, 0.0 if log else -math.inf)
+    if ends is None:
         return None
-    lo, hi = (z.by_rank[rank][1] for rank in (ends[0], ends[-1]))
-    return z.histogram(_log_edges(lo, hi, bins) if log and lo < hi else bins, (lo, hi))
+    lo, hi = ends
+    return z.histogram(_log_edges(lo, hi, bins) if log and lo < hi else bins, ends)
+
+
+def _ends(z: SortedSet[Any], above: float) -> tuple[float, float] | None:
+    """The lowest and the highest finite score above a bound; mostly found without an order."""
+    if not len(z):
+        return None
+    lo, hi = (z._peek(1, highest)[0][1] for highest in (False, True))
+    if above < lo and hi < math.inf:
+        return lo, hi
+    ranks = _finite(z, above)
+    return (z.by_rank[ranks[0]][1], z.by_rank[ranks[-1]][1]) if ranks else None
 
 
 def _log_edges(lo: float, hi: float, bins: int) -> Floats:
-    """Edges with a constant ratio; whole ones where the ends are, as counts are."""
-    edges = np.geomspace(lo, hi, bins + 1)
-    if lo.is_integer() and hi.is_integer():
-        edges = np.unique(np.rint(edges))
-    edges[[0, -1]] = lo, hi
-    return edges
+    """Edges with a constant ratio, but whole ones, bins never narrower than the one before, where
+    the ends are whole, as those of counts are."""
+    if not (lo.is_integer() and hi.is_integer() and hi <= 2**53):
+        edges = np.geomspace(lo, hi, bins + 1)
+        edges[[0, -1]] = lo, hi
+        return edges
+    growth = math.expm1(math.log(hi / lo) / bins)
+    whole = [lo]
+    while whole[-1] <= hi:
+        whole.append(whole[-1] + max(round(whole[-1] * growth), 1))
+    return np.array(whole)
 
 
 def _finite(z: SortedSet[Any], above: float = -math.inf) -> range:

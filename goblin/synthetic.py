@@ -88,10 +88,8 @@ def wikimedia(members: int, *, seed: int = 0) -> WikimediaTrace:
 class WikimediaTrace(Iterable[np.ndarray]):
     """Page ids in the order of their edits, as int64 arrays; iterable again and again.
 
-    Attributes:
-        members: number of distinct ids.
-        seed: the seed; the same seed gives the same events.
-        events: number of all edits.
+    `members` is the number of distinct ids, `events` that of all edits; the same `seed` gives the
+    same events.
     """
 
     def __init__(self, members: int, seed: int) -> None:
@@ -241,10 +239,8 @@ class _Game(NamedTuple):
 class LichessTrace:
     """Rated games in the order of their start, with a known leaderboard.
 
-    Attributes:
-        players: number of players, some of whom may not come to play.
-        games: number of rated games.
-        seed: the seed; the same seed gives the same games.
+    `players` is the number of players, some of whom may not come to play, `games` that of rated
+    games; the same `seed` gives the same games.
     """
 
     def __init__(self, players: int, games: int, seed: int) -> None:

@@ -1,6 +1,7 @@
 /* The extension module goblin._core: multi-phase initialisation, no mutable globals. */
 #include "goblin_module.h"
 
+#include <sys/random.h> /* getentropy, which the C libraries of Linux have in the other */
 #include <unistd.h>
 
 const gob_module_state *gob_state_of(const void *object)

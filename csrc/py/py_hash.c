@@ -129,8 +129,9 @@ PyDoc_STRVAR(
     scan_doc,
     "scan($self, match=None)\n--\n\n"
     "Iterate over the (key, value) pairs whose key is of a pattern; None: all. O(size).\n\n"
-    "The pattern is Redis' glob: `*`, `?`, `[a-z]`, `[^a-z]`, and `\\` before what is meant as it\n"
-    "is. TypeError for one of another kind than the keys.\n\n"
+    "The pattern is Redis' glob: `*`, `?`, `[a-z]`, `[^a-z]`, and a backslash before what is "
+    "meant\n"
+    "as it is. TypeError for one of another kind than the keys.\n\n"
     ">>> h = goblin.Hash({'elo:blitz': '1500', 'elo:bullet': '1400', 'name': 'Ann'})\n"
     ">>> sorted(h.scan('elo:b?ll*'))\n"
     "[('elo:bullet', '1400')]\n");

@@ -299,9 +299,8 @@ static int read_texts(reader *c, PyArrayObject *array, PyObject *missing)
     gob_kind kind = (gob_kind)c->self->kinds.value;
     PyObject **out = (PyObject **)(void *)PyArray_BYTES(array);
     size_t got;
-    for (size_t done = 0;
-         (got = gob_records_column(&c->self->records, c->field, &c->at, values, GOB_BATCH)) != 0;
-         done += got) {
+    while ((got = gob_records_column(&c->self->records, c->field, &c->at, values, GOB_BATCH)) !=
+           0) {
         if (gob_spend(c->self->records.alloc.pace, got) != GOB_OK) {
             return -1;
         }

@@ -38,11 +38,8 @@ def commands(paths: TraceFile | Iterable[TraceFile]) -> CommandReader:
 class CommandBatch(Batch):
     """Pairs of commands that follow each other, of one verb and key.
 
-    Attributes:
-        op: "ZADD" or "ZINCRBY".
-        key: the sorted set's name, bytes.
-        members: object array of bytes, made when first asked for.
-        scores: float64 array.
+    `op` is "ZADD" or "ZINCRBY", `key` the sorted set's name, bytes; `members` is an object array of
+    bytes, made when first asked for, and `scores` one of float64.
     """
 
     def __init__(

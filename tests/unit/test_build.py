@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -12,6 +13,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
+import goblin
 
 ROOT = Path(__file__).parents[2]
 
@@ -41,7 +44,7 @@ def setup_py(folder: Path, *arguments: str, **environment: str) -> subprocess.Co
 
 def small_project(folder: Path, source: str) -> Path:
     """The real set-up files round one C file: quick to build, with the flags of the real build."""
-    for name in ("setup.py", "pyproject.toml", "README.md", "LICENSE"):
+    for name in ("setup.py", "pyproject.toml", "README.md", "LICENSE", "NOTICE"):
         shutil.copy(ROOT / name, folder)
     (folder / "goblin").mkdir()
     shutil.copy(ROOT / "goblin/__init__.py", folder / "goblin")
@@ -54,6 +57,28 @@ def test_clean_code_builds_with_warnings_as_errors(tmp_path: Path) -> None:
     done = setup_py(small_project(tmp_path, CLEAN), "build_ext", GOBLIN_WERROR="1")
     assert done.returncode == 0, done.stderr
     assert list(tmp_path.glob("build/lib*/goblin/_core*.so"))
+
+
+def test_the_licence_of_xxhash_lies_beside_what_is_built(tmp_path: Path) -> None:
+    """It is that of the header compiled in, which the compiler may find anywhere."""
+    headers = tmp_path / "headers of xxHash"
+    headers.mkdir()
+    (headers / "xxhash.h").write_text(
+        "/*\n * Copyright (C) Somebody\n *\n *    * in binary form\n */\n/* and code */\n"
+        "#define XXH_VERSION_NUMBER 800\n"
+    )
+    project = small_project(tmp_path, CLEAN)
+    done = setup_py(project, "-q", "build_ext", CFLAGS=f"-I'{headers}'")
+    assert done.returncode == 0, done.stderr
+    (licence,) = tmp_path.glob("build/lib*/goblin/LICENSE.xxhash")
+    assert licence.read_text() == "Copyright (C) Somebody\n\n   * in binary form\n"
+
+
+def test_building_in_place_leaves_no_licence_in_the_tree(tmp_path: Path) -> None:
+    done = setup_py(small_project(tmp_path, CLEAN), "-q", "build_ext", "--inplace")
+    assert done.returncode == 0, done.stderr
+    assert list(tmp_path.glob("goblin/_core*.so"))
+    assert not (tmp_path / "goblin/LICENSE.xxhash").exists()
 
 
 @pytest.mark.parametrize("warning", FAULTS)
@@ -100,6 +125,12 @@ def test_a_missing_compiler_is_one_sentence(tmp_path: Path) -> None:
     assert done.stderr.strip().splitlines() == [
         "goblin needs a C compiler, but no-such-compiler is not there: install gcc."
     ]
+
+
+def test_the_version_to_cite_is_this_one() -> None:
+    text = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    (cited,) = re.findall(r"^version: (.*)$", text, re.MULTILINE)
+    assert cited == goblin.__version__
 
 
 def test_source_archive_stands_alone(tmp_path: Path) -> None:

@@ -78,7 +78,9 @@ TEXT_FORMS: dict[str, Callable[[list[str]], Any]] = {
     "dict": dict.fromkeys,
     "numpy strings": lambda v: [np.str_(text) for text in v],
     "StringDType": lambda v: np.array(v, np.dtypes.StringDType()),
-    "StringDType, strided": lambda v: np.repeat(np.array(v, np.dtypes.StringDType()), 2)[::2],
+    "StringDType, strided": lambda v: np.array(
+        [text for text in v for _ in range(2)], np.dtypes.StringDType()
+    )[::2],
     "objects": lambda v: np.array(v, object),
     "objects, backwards": lambda v: np.array(v[::-1], object)[::-1],
     "Arrow string": lambda v: pa.array(v, pa.string()),

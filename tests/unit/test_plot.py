@@ -44,6 +44,7 @@ SETS = {
     "negative": SortedSet(range(3000), RNG.normal(0, 100, 3000)),
     "tiny": SortedSet(range(500), RNG.random(500) * 1e-300),
     "huge": SortedSet({1: 1e250, 2: -1e249, 3: 1.0}),
+    "wide": SortedSet({1: 1.0, 2: 1e250}),
     "counts": synthetic.wikimedia(20_000, seed=1).final(),
 }
 
@@ -147,6 +148,9 @@ def test_a_logarithmic_histogram_counts_all_positive_scores(ax: Axes) -> None:
     values, edges, _ = ax.patches[0].get_data()
     assert values.sum() == len(SETS["counts"])
     assert edges[:4].tolist() == [1, 2, 3, 4]  # no bin that no count can be in
+    widths = np.diff(edges)
+    assert (np.diff(widths) >= 0).all()
+    assert 20 < len(widths) <= 51
     assert (ax.get_xscale(), ax.get_yscale()) == ("log", "log")
     histogram(SETS["negative"], ax=(other := Figure().subplots()), log=True)
     assert other.patches[0].get_data().values.sum() == SETS["negative"].count(0, closed="none")
@@ -248,3 +252,10 @@ def test_sets_on_the_same_axes_differ_in_colour(ax: Axes) -> None:
     for name in ("counts", "negative", "uuids"):
         ecdf(SETS[name], ax=ax)
     assert len({line.get_color() for line in drawn(ax).lines}) == 3
+
+
+@pytest.mark.parametrize("log", [False, True])
+def test_a_histogram_needs_no_order(log: bool, ax: Axes) -> None:
+    z = SortedSet(range(5000), np.arange(5000) + 1.0)
+    histogram(z, ax=ax, log=log)
+    assert not z._structure()["order_built"]

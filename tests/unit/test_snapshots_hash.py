@@ -218,6 +218,7 @@ TABLE_READS = READS | WHOLE_READS | {
     "fields": lambda t, k: SORTED(t.fields()),
 }  # fmt: skip
 NEITHER = {"__class_getitem__", "__module__", "__orig_bases__", "__slots__", "__slotnames__"}
+NEITHER |= {"__firstlineno__", "__static_attributes__"}  # what a class has from Python 3.13 on
 NEITHER |= {"__abstractmethods__", "__reversed__", "__deepcopy__", "load"}
 NEITHER |= {"from_arrays", "from_arrow"}
 FILLED = [s for s in SUBJECTS if "-0" not in s.name]

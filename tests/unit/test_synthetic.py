@@ -177,7 +177,7 @@ def test_a_written_dump_reads_back(tmp_path: Path, columns: int, suffix: str) ->
     ids = np.concatenate([batch.page_id for batch in batches])
     times = np.concatenate([batch.event_timestamp for batch in batches])
     assert np.array_equal(ids, np.concatenate(list(trace)))
-    assert (np.diff(times) >= np.timedelta64(0)).all()
+    assert (times[1:] >= times[:-1]).all()
     assert times[-1] < np.datetime64("2026-09-01")
     assert reader.skipped == skipped
     assert min(skipped.values()) > 0
