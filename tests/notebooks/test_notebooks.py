@@ -10,7 +10,7 @@ pytest.importorskip("jupytext", reason="pip install 'goblin-core[notebooks]'")
 pytest.importorskip("nbclient", reason="pip install 'goblin-core[notebooks]'")
 
 import nbformat
-from rendering import SOURCES, cells, execute_with_warnings, read, rendered_path
+from rendering import FOLDER, SOURCES, cells, execute_with_warnings, read, rendered_path
 
 LARGEST = 300_000  # bytes of a rendered notebook
 every_notebook = pytest.mark.parametrize("source", SOURCES, ids=lambda source: source.stem)
@@ -19,6 +19,18 @@ every_notebook = pytest.mark.parametrize("source", SOURCES, ids=lambda source: s
 @every_notebook
 def test_it_runs_without_a_warning(source: Path) -> None:
     assert execute_with_warnings(read(source)) == ""
+
+
+@pytest.mark.parametrize("name", ["lichess", "wikipedia"])
+def test_it_runs_on_real_data(
+    name: str, shared_data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GOBLIN_DATA", str(shared_data))
+    assert execute_with_warnings(read(FOLDER / f"{name}.py")) == ""
+
+
+def test_each_rendered_one_has_a_source() -> None:
+    assert sorted(FOLDER.glob("*.ipynb")) == [rendered_path(source) for source in SOURCES]
 
 
 @every_notebook
