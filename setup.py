@@ -98,7 +98,7 @@ if __name__ == "__main__":
                 include_dirs=INCLUDE_DIRS,
                 libraries=["m"],
                 extra_compile_args=compile_args(),
-                extra_link_args=sanitize_args(),
+                extra_link_args=["-pthread", *sanitize_args()],
             )
         ],
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from ._boards import BoardRows, Boards
 from ._core import build_info
 from ._hash import Hash
@@ -41,3 +43,18 @@ __all__ = [
 ]
 
 ZSet = SortedSet
+
+if TYPE_CHECKING:
+    from . import dask as dask
+    from . import io as io
+    from . import plot as plot
+    from . import synthetic as synthetic
+else:
+
+    def __getattr__(name):
+        """Import modules that most programs do not need where they are first named."""
+        if name not in ("dask", "io", "plot", "synthetic"):
+            raise AttributeError(f"module 'goblin' has no attribute {name!r}")
+        from importlib import import_module
+
+        return import_module(f"goblin.{name}")

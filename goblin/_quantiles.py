@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 Floats = NDArray[np.float64]
 
@@ -23,6 +23,23 @@ _ROUNDED: dict[str, Callable[[Any], Any]] = {
     "higher": np.ceil,
     "nearest": np.around,
 }
+
+
+def quantiles(
+    n: int, q: ArrayLike, method: str, scores_at: Callable[[NDArray[np.int64]], NDArray[Any]]
+) -> Any:
+    """The quantiles q of n scores, float64 of the shape of q; `scores_at` reads them by rank.
+
+    ValueError for no scores, for q outside 0..1 and an unknown method."""
+    wanted = np.asarray(q, dtype=np.float64)
+    if not ((wanted >= 0) & (wanted <= 1)).all():
+        raise ValueError("quantiles must be in 0..1")
+    if not n:
+        raise ValueError("an empty set has no quantiles")
+    below, share = places(n, wanted, method)
+    ranks = np.clip([below, below + 1], 0, n - 1).astype(np.int64)
+    low, high = scores_at(ranks.ravel()).astype(np.float64).reshape(ranks.shape)
+    return between(low, high, share)[()]
 
 
 def places(n: int, q: Floats, method: str) -> tuple[Floats, Floats]:

@@ -23,10 +23,10 @@ from ._sortedset import (
 
 M = TypeVar("M")
 
-_AGGREGATES = ("sum", "min", "max", "count")
+AGGREGATES = ("sum", "min", "max", "count")
 
 
-def _checked(sets: Iterable[SortedSet[M]]) -> list[SortedSet[M]]:
+def checked(sets: Iterable[SortedSet[M]]) -> list[SortedSet[M]]:
     """All of the sets, at least one, with one kind of members."""
     listed = list(sets)
     if not listed:
@@ -38,7 +38,7 @@ def _checked(sets: Iterable[SortedSet[M]]) -> list[SortedSet[M]]:
     return listed
 
 
-def _weights(weights: Iterable[float] | None, count: int) -> list[float]:
+def checked_weights(weights: Iterable[float] | None, count: int) -> list[float]:
     if weights is None:
         return [1.0] * count
     listed = [_core.number(weight) for weight in weights]
@@ -74,9 +74,9 @@ def union(
     >>> goblin.union([a, b], weights=[1, 10]).to_dict()
     {'x': 1.0, 'y': 32.0}
     """
-    known(aggregate, _AGGREGATES, "aggregate")
-    listed = _checked(sets)
-    factors = _weights(weights, len(listed))
+    known(aggregate, AGGREGATES, "aggregate")
+    listed = checked(sets)
+    factors = checked_weights(weights, len(listed))
     return together(listed, functools.partial(_union, listed, factors, aggregate))
 
 
@@ -130,9 +130,9 @@ def intersection(
     >>> goblin.intersection([a, b], aggregate="max").to_dict()
     {'y': 3.0}
     """
-    known(aggregate, _AGGREGATES, "aggregate")
-    listed = _checked(sets)
-    factors = _weights(weights, len(listed))
+    known(aggregate, AGGREGATES, "aggregate")
+    listed = checked(sets)
+    factors = checked_weights(weights, len(listed))
 
     def keep_common() -> SortedSet[M]:
         kept = listed[0]._like()
@@ -153,7 +153,7 @@ def difference(first: SortedSet[M], *others: SortedSet[M]) -> SortedSet[M]:
     >>> goblin.difference(a, b).to_dict()
     {'x': 1.0}
     """
-    listed = _checked((first, *others))
+    listed = checked((first, *others))
 
     def keep_own() -> SortedSet[M]:
         kept = first._like()
@@ -179,7 +179,7 @@ def intersection_card(sets: Iterable[SortedSet[Any]], limit: int = 0) -> int:
     1
     """
     most = _convert.count(limit, "limit")
-    listed = _checked(sets)
+    listed = checked(sets)
 
     def count_common() -> int:
         found = 0

@@ -127,8 +127,9 @@ def _restore(cls: type[T], data: Any, mapped: bool = False) -> T:
 
 def _content(file: io.FileIO, mapped: bool) -> tuple[Any, bool]:
     if not mapped:
-        data = file.readall()
-        return (_decompressed(data) if data.startswith(ZSTD_MAGIC) else data), False
+        data = _read(file)
+        compressed = data[: len(ZSTD_MAGIC)] == ZSTD_MAGIC
+        return (_decompressed(data) if compressed else data), False
     head = file.read(len(ZSTD_MAGIC))
     if head == ZSTD_MAGIC:
         raise ValueError("a compressed snapshot can't be mapped: load it without mmap")
@@ -136,7 +137,31 @@ def _content(file: io.FileIO, mapped: bool) -> tuple[Any, bool]:
     return (_mmap.mmap(file.fileno(), 0, access=_mmap.ACCESS_READ) if head else head), True
 
 
-def _decompressed(data: bytes) -> bytes:
+# Files from this size on are read into huge pages, where the system has them, this much between two
+# looks at signals. 205 MB took 36 ms; into pages of 4 KiB, whose faults cost more than the copying,
+# 111 ms and another 15 ms when they were freed.
+_HUGE_FROM = 4 << 20
+_PART = 64 << 20
+
+
+def _read(file: io.FileIO) -> bytes | memoryview:
+    """The rest of a file, from a multiple of eight bytes in memory on."""
+    size = os.fstat(file.fileno()).st_size
+    if size < _HUGE_FROM or not hasattr(_mmap, "MADV_HUGEPAGE"):
+        return file.readall()
+    try:
+        room = _mmap.mmap(-1, size, flags=_mmap.MAP_PRIVATE | _mmap.MAP_ANONYMOUS)
+        room.madvise(_mmap.MADV_HUGEPAGE)
+    except OSError:  # no memory for it, or a kernel without huge pages
+        return file.readall()
+    view = memoryview(room)
+    filled = 0
+    while n := file.readinto(view[filled : filled + _PART]):
+        filled += n
+    return view[:filled].toreadonly()
+
+
+def _decompressed(data: bytes | memoryview) -> bytes:
     zstd = import_zstd()
     decoder = zstd_decoder(zstd)
     try:

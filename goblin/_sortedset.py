@@ -995,19 +995,7 @@ class SortedSet(Snapshots, _core.SortedSet[M]):
         >>> float(goblin.SortedSet({7: 1.0, 8: 5.0, 9: 3.0}).quantile(0.25))
         2.0
         """
-        wanted = np.asarray(q, dtype=np.float64)
-        if not ((wanted >= 0) & (wanted <= 1)).all():
-            raise ValueError("quantiles must be in 0..1")
-        if not len(self):
-            raise ValueError("an empty set has no quantiles")
-        below, share = _quantiles.places(len(self), wanted, method)
-        low, high = (
-            self._pick(np.clip(ranks, 0, len(self) - 1).astype(np.int64).ravel())[1]
-            .astype(np.float64)
-            .reshape(wanted.shape)
-            for ranks in (below, below + 1)
-        )
-        return _quantiles.between(low, high, share)[()]
+        return _quantiles.quantiles(len(self), q, method, lambda ranks: self._pick(ranks)[1])
 
     @atomic
     def percentile_of(

@@ -190,6 +190,19 @@ void gob_block_decode(const gob_block *b, gob_layout layout, gob_entry base, uin
     }
 }
 
+bool gob_block_ascends(const gob_block *b, const uint64_t *keys, const uint64_t *members)
+{
+    size_t n = b->count;
+    if (b->form == GOB_TIES && b->member_bits <= 48) { /* 256 such gaps wrap around once at most */
+        return members[n - 1] >= members[0];
+    }
+    bool good = true;
+    for (size_t i = 1; i < n; i++) { /* without a branch for each */
+        good &= keys[i - 1] < keys[i] || (keys[i - 1] == keys[i] && members[i - 1] < members[i]);
+    }
+    return good;
+}
+
 gob_entry gob_block_get(const gob_block *b, gob_layout layout, gob_entry base, size_t i)
 {
     if (b->form == GOB_PLAIN) {

@@ -53,6 +53,9 @@ gob_block *gob_block_encode(gob_alloc *a, gob_layout layout, const uint64_t *key
 void gob_block_decode(const gob_block *b, gob_layout layout, gob_entry base, uint64_t *keys,
                       uint64_t *members);
 
+/* Whether the decoded entries of a block of integers ascend. */
+bool gob_block_ascends(const gob_block *b, const uint64_t *keys, const uint64_t *members);
+
 /* Entry i < count. O(i), a few additions an entry. */
 gob_entry gob_block_get(const gob_block *b, gob_layout layout, gob_entry base, size_t i);
 

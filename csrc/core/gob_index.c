@@ -531,7 +531,8 @@ static size_t walk_page(const gob_index *ix, gob_walk *w, int64_t *members, doub
         int position = w->patch_only ? gob_patch_position(&page->patch, ix->pages.kind, w->position)
                                      : (int)w->position;
         if (position >= 0) {
-            scores[n] = gob_page_get(&ix->pages, page, (unsigned)position);
+            scores[n] = w->patch_only ? gob_patch_score(&page->patch, ix->pages.kind, w->position)
+                                      : gob_page_get(&ix->pages, page, (unsigned)position);
             members[n] = gob_page_member(gob_ref_number(ref), (unsigned)position);
             n += !gob_is_absent(scores[n]);
         }

@@ -193,7 +193,7 @@ static gob_page_census growth_census(const gob_pages *p, const gob_page *page)
     for (unsigned place = 0; place < page->patch.capacity; place++) {
         int position = gob_patch_position(&page->patch, p->kind, place);
         if (position >= 0) {
-            gob_page_census_add(&c, gob_page_get(p, page, (unsigned)position));
+            gob_page_census_add(&c, gob_patch_score(&page->patch, p->kind, place));
         }
     }
     return c;
@@ -453,7 +453,7 @@ static bool validate_narrow(const gob_pages *p, const gob_page *page, const char
         if (position >= 0) {
             GOB_DEMAND(load_code(page, (unsigned)position) == max + 1,
                        "pages: exception that no code refers to");
-            double score = gob_page_get(p, page, (unsigned)position);
+            double score = gob_patch_score(&page->patch, p->kind, place);
             GOB_DEMAND(gob_is_score(score), "pages: score");
             GOB_DEMAND(code_of(score, max) > max, "pages: exception that a code holds");
         }

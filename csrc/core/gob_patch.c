@@ -49,6 +49,14 @@ int gob_patch_position(const gob_patch *patch, gob_patch_kind kind, unsigned pla
     return position == FREE ? -1 : (int)position;
 }
 
+double gob_patch_score(const gob_patch *patch, gob_patch_kind kind, unsigned place)
+{
+    const uint8_t *scores =
+        group_at(patch, kind, place / GOB_PATCH_GROUP) + (size_t)2 * GOB_PATCH_GROUP;
+    return gob_score_load(scores + place % GOB_PATCH_GROUP * (size_t)kind.score_bytes,
+                          kind.score_bytes);
+}
+
 void gob_patch_insert(gob_patch *patch, gob_patch_kind kind, unsigned position, double score)
 {
     unsigned home = home_of(patch, kind, position);
@@ -135,11 +143,7 @@ gob_status gob_patch_resize(gob_patch *patch, gob_alloc *a, gob_patch_kind kind,
     for (unsigned place = 0; place < patch->capacity; place++) {
         int position = gob_patch_position(patch, kind, place);
         if (position >= 0) {
-            const uint8_t *group = group_at(patch, kind, place / GOB_PATCH_GROUP);
-            const uint8_t *score =
-                group + 2 * GOB_PATCH_GROUP + place % GOB_PATCH_GROUP * (size_t)kind.score_bytes;
-            gob_patch_insert(&moved, kind, (unsigned)position,
-                             gob_score_load(score, kind.score_bytes));
+            gob_patch_insert(&moved, kind, (unsigned)position, gob_patch_score(patch, kind, place));
         }
     }
     gob_patch_free(patch, a, kind);

@@ -60,6 +60,9 @@ bool gob_patch_validate(const gob_patch *patch, gob_patch_kind kind, unsigned en
 /* The position in a place, or -1 where it is free. */
 int gob_patch_position(const gob_patch *patch, gob_patch_kind kind, unsigned place);
 
+/* The score in a place that is not free. */
+double gob_patch_score(const gob_patch *patch, gob_patch_kind kind, unsigned place);
+
 /* The group where the probe for a position starts. */
 GOB_INLINE uint8_t *gob_patch_home(const gob_patch *patch, gob_patch_kind kind, unsigned position)
 {

@@ -2,6 +2,7 @@
 
 #include "gob_order_snapshot.h"
 #include "gob_pages_snapshot.h"
+#include "gob_zset_check.h"
 
 typedef struct options {
     uint8_t member; /* gob_member_kind */
@@ -156,105 +157,6 @@ static gob_status load_ints(gob_zset *z, const gob_reader *r, const options *o, 
     return gob_pages_load(&z->index.pages, &z->alloc, r, view.member_bytes, mapped, why);
 }
 
-/* Whether each of these members has the score that a code stands for. The loads of all codes are
- * in flight together; in a run of one page their places need no search. */
-static bool codes_agree(const gob_index *ix, const gob_window *w, uint8_t code)
-{
-    const uint8_t *at[GOB_BLOCK_MAX];
-    int64_t number = 0;
-    const gob_page_ref *ref = NULL;
-    for (size_t i = 0; i < w->count; i++) {
-        int64_t member = gob_unbias(w->members[i]);
-        if (i == 0 || gob_page_number(member) != number) {
-            number = gob_page_number(member);
-            ref = gob_pages_find(&ix->pages, number);
-        }
-        bool coded = ref != NULL && gob_ref_width(ref) == 1;
-        at[i] = coded ? &ref->page->codes[gob_page_position(member)] : NULL;
-        GOB_PREFETCH(at[i]);
-    }
-    uint8_t differs = 0;
-    for (size_t i = 0; i < w->count; i++) {
-        if (GOB_LIKELY(at[i] != NULL)) {
-            differs |= *at[i] ^ code;
-        } else {
-            differs |= gob_index_get(ix, gob_unbias(w->members[i])) != code;
-        }
-    }
-    return differs == 0;
-}
-
-/* Whether the index has the scores of a block's entries. */
-static bool index_agrees(const gob_index *ix, const gob_window *w)
-{
-    double first = gob_key_score(w->keys[0]);
-    if (!ix->named && w->keys[0] == w->keys[w->count - 1] && first >= 0.0 &&
-        first <= GOB_CODE1_MAX && first == (uint8_t)first) {
-        return codes_agree(ix, w, (uint8_t)first);
-    }
-    int64_t members[GOB_BLOCK_MAX];
-    double scores[GOB_BLOCK_MAX];
-    bool agrees = true;
-    for (size_t i = 0; i < w->count; i++) {
-        members[i] = gob_unbias(w->members[i]);
-    }
-    gob_index_get_many(ix, members, w->count, GOB_ABSENT, scores);
-    for (size_t i = 0; i < w->count; i++) {
-        agrees &= !gob_is_absent(scores[i]) && gob_key(scores[i]) == w->keys[i];
-    }
-    return agrees;
-}
-
-/* Whether the entries of a block ascend, from the last one of the block before. */
-static bool ascends(const gob_zset *z, const gob_window *w, const gob_entry *before)
-{
-    const gob_members *names = gob_zset_names(z);
-    gob_entry last = {w->keys[0], w->members[0]};
-    bool good = before == NULL || gob_order_less(names, *before, last);
-    if (names == NULL) { /* without a branch for each */
-        for (size_t i = 1; i < w->count; i++) {
-            good &= w->keys[i - 1] < w->keys[i] ||
-                    (w->keys[i - 1] == w->keys[i] && w->members[i - 1] < w->members[i]);
-        }
-        return good;
-    }
-    for (size_t i = 1; good && i < w->count; i++) {
-        gob_entry e = {w->keys[i], w->members[i]};
-        good = gob_order_less(names, last, e);
-        last = e;
-    }
-    return good;
-}
-
-/* The order is that of the index: as many entries, ascending, each with the score that its member
- * has there. Where members are names, `starts` tells which ids there are. */
-static gob_status check_order(const gob_zset *z, const uint64_t *starts, const gob_reader *r,
-                              const char **why)
-{
-    gob_window w;
-    gob_entry last;
-    uint64_t count = z->order == NULL ? 0 : z->order->count;
-    GOB_EXPECT(count == 0 || count == z->index.live, "members in the order");
-    for (uint64_t rank = 0; rank < count; rank += w.count) {
-        gob_child c = gob_order_block(z->order, rank);
-        w.count = c.count;
-        gob_block_decode(c.node, z->order->layout, c.first, w.keys, w.members);
-        GOB_EXPECT(w.keys[0] == c.first.key && w.members[0] == c.first.member,
-                   "first entry of a block");
-        for (size_t i = 0; starts != NULL && i < w.count; i++) {
-            GOB_EXPECT(gob_members_is_id(&z->index.members, starts, gob_unbias(w.members[i])),
-                       "an entry of the order that is no name");
-        }
-        GOB_EXPECT(ascends(z, &w, rank == 0 ? NULL : &last), "entries of the order do not ascend");
-        GOB_EXPECT(index_agrees(&z->index, &w), "a score in the order that is not the member's");
-        last = (gob_entry){w.keys[w.count - 1], w.members[w.count - 1]};
-        if (rank % (1 << 20) < w.count) {
-            GOB_TRY(gob_reader_poll(r));
-        }
-    }
-    return GOB_OK;
-}
-
 static gob_status load_order(gob_zset *z, const gob_reader *r, bool mapped, const char **why)
 {
     if (gob_reader_section(r, GOB_SECTION_BLOCK_HEADS).size == 0) {
@@ -268,7 +170,8 @@ static gob_status load_order(gob_zset *z, const gob_reader *r, bool mapped, cons
     return gob_order_load(z->order, &z->alloc, r, mapped, why);
 }
 
-static gob_status load_names(gob_zset *z, const gob_reader *r, const options *o, const char **why)
+static gob_status load_names(gob_zset *z, uint64_t seed, const gob_reader *r, const options *o,
+                             const char **why)
 {
     gob_members *m = &z->index.members;
     GOB_TRY(gob_members_load_arena(m, &z->alloc, gob_reader_section(r, GOB_SECTION_ARENA)));
@@ -279,7 +182,7 @@ static gob_status load_names(gob_zset *z, const gob_reader *r, const options *o,
     }
     gob_status status = gob_members_load(m, &z->alloc, r, starts, (size_t)o->kept, why);
     status = status == GOB_OK ? load_order(z, r, false, why) : status;
-    status = status == GOB_OK ? check_order(z, starts, r, why) : status;
+    status = status == GOB_OK ? gob_zset_check(z, starts, seed, r, why) : status;
     gob_free(&z->alloc, starts, bytes);
     return status;
 }
@@ -295,8 +198,8 @@ static void note_mapped(gob_zset *z, const gob_reader *r)
     gob_alloc_count(&z->alloc, z->mapped - 1);
 }
 
-static gob_status load_parts(gob_zset *z, const gob_reader *r, const options *o, bool mapped,
-                             const char **why)
+static gob_status load_parts(gob_zset *z, uint64_t seed, const gob_reader *r, const options *o,
+                             bool mapped, const char **why)
 {
     gob_index *ix = &z->index;
     ix->live = o->count & ((UINT64_C(1) << 48) - 1);
@@ -312,19 +215,12 @@ static gob_status load_parts(gob_zset *z, const gob_reader *r, const options *o,
             ix->members.arena.dead = (size_t)o->dead;
             GOB_TRY(load_order(z, r, mapped, why));
         } else {
-            GOB_TRY(load_names(z, r, o, why));
+            GOB_TRY(load_names(z, seed, r, o, why));
         }
     }
     GOB_EXPECT(!ix->named || o->dead == ix->members.arena.dead, "bytes of free records");
     GOB_EXPECT(z->order == NULL || z->order->count == ix->live, "members in the order");
     return GOB_OK;
-}
-
-/* What is left to check once everything is there. */
-static gob_status check(const gob_zset *z, const gob_reader *r, const char **why)
-{
-    GOB_EXPECT(gob_index_validate(&z->index, why), *why);
-    return z->index.named ? GOB_OK : check_order(z, NULL, r, why);
 }
 
 static gob_status load(gob_zset *z, gob_member_kind *kind, const gob_reader *r, uint64_t seed,
@@ -337,9 +233,10 @@ static gob_status load(gob_zset *z, gob_member_kind *kind, const gob_reader *r, 
     if (mapped) {
         note_mapped(z, r);
     }
-    gob_status status = load_parts(z, r, &o, mapped, why);
-    if (status == GOB_OK && gob_reader_checks(r, mapped)) {
-        status = check(z, r, why);
+    gob_status status = load_parts(z, seed, r, &o, mapped, why);
+    bool checked = z->index.named && !mapped; /* as its ids are known only then */
+    if (status == GOB_OK && !checked && gob_reader_checks(r, mapped)) {
+        status = gob_zset_check(z, NULL, seed, r, why);
     }
     if (status != GOB_OK) {
         gob_zset_clear(z);

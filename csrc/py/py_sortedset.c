@@ -195,6 +195,7 @@ static PyMethodDef methods[] = {
     GOB_PLAIN("_ranks", gob_ranks, METH_VARARGS, NULL),
     GOB_PLAIN("_item", gob_ranks_item, METH_O, NULL),
     GOB_PLAIN("_below", gob_ranks_below, METH_VARARGS, NULL),
+    GOB_PLAIN("_shards", gob_shards, METH_VARARGS, NULL),
     GOB_PLAIN("_update", gob_write_update, METH_VARARGS, NULL),
     GOB_PLAIN("_increment", gob_write_increment, METH_VARARGS, NULL),
     GOB_PLAIN("_remove", gob_write_remove, METH_VARARGS, NULL),

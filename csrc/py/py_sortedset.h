@@ -90,6 +90,9 @@ PyObject *gob_ranks(gob_sortedset *self, PyObject *args);
 PyObject *gob_ranks_item(gob_sortedset *self, PyObject *index);
 PyObject *gob_ranks_below(gob_sortedset *self, PyObject *args);
 
+/* py_shards.c: parts of a state. */
+PyObject *gob_shards(gob_sortedset *self, PyObject *args);
+
 /* py_bulk.c: many writes. */
 PyObject *gob_write_update(gob_sortedset *self, PyObject *args);
 PyObject *gob_write_increment(gob_sortedset *self, PyObject *args);

@@ -384,6 +384,22 @@ def sections(data: bytes) -> Iterator[tuple[int, int, int]]:
         yield section, offset, size
 
 
+@pytest.mark.parametrize("n", [300, 400_000])  # of one thread, and of two
+def test_the_order_of_another_set_is_refused(n: int) -> None:
+    members = np.arange(n)
+    one = SortedSet(members, members % 200)
+    other = SortedSet(members, np.where(members == n - 1, 5, members % 200))
+    for z in (one, other):
+        z.rank(5)
+        z.optimize()
+    index, order = one.to_bytes(), other.to_bytes()
+    (at,) = [offset for section, offset, _ in sections(order) if section == 6]
+    assert [part for part in sections(index) if part[0] < 6] == [
+        part for part in sections(order) if part[0] < 6
+    ]
+    expect_refused(SortedSet.from_bytes, reseal(index[:at] + order[at:]))
+
+
 # Loads while there is room for ever more of what a load takes.
 SHORT = """
     import resource, sys

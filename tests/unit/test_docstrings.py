@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import goblin
+import goblin.dask
 
 PUBLIC = {
     f"{kind.__name__}.{name}": member
@@ -22,6 +23,7 @@ PUBLIC = {
         goblin.Hash,
         goblin.HashTable,
         goblin.Record,
+        goblin.dask.Sharded,
     )
     for name, member in inspect.getmembers(kind)
     if not name.startswith("_")

@@ -5,6 +5,10 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import pytest
+
+import goblin
+
 # Modules that take time and that most programs never come to need.
 LATER = {
     *("goblin.cli", "goblin.dask", "goblin.io", "goblin.plot", "goblin.synthetic"),
@@ -29,3 +33,10 @@ def test_nothing_is_loaded_but_numpy_and_the_standard_library() -> None:
     fresh = loaded_by("import goblin") - loaded_by("import numpy")
     packages = {name.partition(".")[0] for name in fresh}
     assert packages <= {"goblin", "numpy"} | sys.stdlib_module_names
+
+
+def test_modules_are_imported_where_they_are_named() -> None:
+    code = "import goblin; goblin.synthetic.wikimedia; goblin.io.commands; goblin.plot.top"
+    assert {"goblin.synthetic", "goblin.io", "goblin.plot"} <= loaded_by(code)
+    with pytest.raises(AttributeError, match="'goblin' has no attribute 'graphs'"):
+        _ = goblin.graphs  # type: ignore[attr-defined]

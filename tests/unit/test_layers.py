@@ -13,16 +13,16 @@ CSRC = Path(__file__).parents[2] / "csrc"
 
 # A module may include its own layer and every earlier one; no cycles within a layer.
 LAYERS = [
-    {"compiler", "status", "config", "pace", "alloc", "check"},
+    {"compiler", "status", "config", "pace", "alloc", "check", "parallel"},
     {"cpu", "score", "hash", "pack", "text", "names", "glob", "encoding", "record"},
-    {"group", "kernels", "sum", "journal", "arena", "snapshot"},
+    {"group", "kernels", "sum", "multiset", "journal", "arena", "snapshot"},
     {"block", "patch", "blob"},
     {"pages", "table"},
     {"members", "fields", "intern", "shapes", "row"},
     {"index", "order", "sort"},
     {"build", "increment"},
     {"zset", "hashmap", "records"},
-    {"bulk", "scan", "digest"},
+    {"bulk", "scan", "digest", "shard"},
 ]
 # Scanners of trace text: they know nothing of the containers.
 SCANNERS = {"history", "commands", "pgn"}

@@ -56,6 +56,24 @@ def big(n: int = 1_500_000) -> SortedSet:
 # ---- there and back
 
 
+@pytest.mark.parametrize("compression", [None, "zstd"])
+def test_large_files_there_and_back(path: Path, compression: Any) -> None:
+    """Read into huge pages, and checked by two threads."""
+    z = big(600_000)
+    z.add(5, 1.0)
+    z.rank(5)
+    z.save(path, compression=compression)
+    data = path.read_bytes()
+    assert len(data) > 4 << 20
+    again = SortedSet.load(path)
+    assert again.to_bytes() == z.to_bytes()
+    again.add(1, 2.0)
+    again._validate()
+    path.write_bytes(data[:-1])
+    with pytest.raises(SnapshotError):
+        SortedSet.load(path)
+
+
 @every_subject
 def test_there_and_back(subject: Subject, path: Path) -> None:
     before = subject.build()

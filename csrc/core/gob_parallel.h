@@ -1,0 +1,15 @@
+/* Two pieces of work at once. The only threads of the core: they live as long as one call, and
+ * share what nobody changes. */
+#ifndef GOB_PARALLEL_H
+#define GOB_PARALLEL_H
+
+typedef struct gob_task {
+    void (*run)(void *context);
+    void *context;
+} gob_task;
+
+/* Runs `here` in the caller's thread and `aside` in another one, which gets no signals; or, where
+ * none can be had, afterwards. Both are done when it returns. */
+void gob_parallel(gob_task here, gob_task aside);
+
+#endif
