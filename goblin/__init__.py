@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ._annotate import annotate
 from ._boards import BoardRows, Boards
 from ._core import build_info
 from ._hash import Hash
@@ -35,6 +36,7 @@ __all__ = [
     "SortedSet",
     "TraceError",
     "ZSet",
+    "annotate",
     "build_info",
     "difference",
     "intersection",

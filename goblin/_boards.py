@@ -14,7 +14,7 @@ from typing import Any, Generic, Self, TypeVar, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from . import _convert, _core
+from . import _arrow, _convert, _core
 from ._display import (
     SHOWN,
     Cell,
@@ -26,6 +26,7 @@ from ._display import (
     text_cell,
     text_table,
 )
+from ._frames import Arrays
 from ._results import MemoryReport, footer
 from ._rows import COLUMNS
 from ._sortedset import MemberKind, ScoreKind, SortedSet, known
@@ -37,7 +38,7 @@ _COLUMNS = ("group", *COLUMNS)
 _FINE = ("ns", "ps", "fs", "as")  # units that datetime does not have
 
 
-class BoardRows(Generic[G, M]):
+class BoardRows(Arrays, Generic[G, M]):
     """Rows of several boards, one board after the other.
 
     `groups` (int64 or StringDType where all are int or str, else objects), `members`, `scores` and
@@ -92,6 +93,14 @@ class BoardRows(Generic[G, M]):
         [('de', 8, 5.0), ('de', 7, 1.0)]
         """
         return list(self)
+
+    def _arrow_arrays(self) -> dict[str, NDArray[Any]]:
+        return {
+            "group": _arrow.typed(self.groups),
+            "rank": self.ranks,
+            "member": self.members,
+            "score": self.scores,
+        }
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         """A structured array (group, member, score), which keeps all exact.

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _core
+from . import _arrow, _core
 from .errors import PrecisionWarning
 
 Members = NDArray[np.int64] | _core.Names
@@ -59,6 +59,9 @@ def rows(*columns: NDArray[Any]) -> Iterator[tuple[Any, ...]]:
 
 def kind_of(data: Any, in_pairs: bool) -> str:
     """The kind of members that data, which can be read twice, brings along; else "str"."""
+    if isinstance(data, _core.ArrowColumn):
+        kind = "str" if data.kind == "null" else data.kind
+        return kind if kind in KINDS else "int64"  # which refuses floats and the like by name
     dtype = getattr(data, "dtype", None)
     if isinstance(dtype, np.dtype) and dtype.names:
         return kind_of(data[dtype.names[0]], False)
@@ -119,6 +122,7 @@ def _integers(values: Any, dtype: str) -> NDArray[np.int64]:
         raise TypeError(
             f"members are wanted, but this is one {type(values).__name__}; put it into a list"
         )
+    values = arrow_numbers(values)
     if is_array(values):
         array = as_array(values)
         if array.ndim != 1:
@@ -129,6 +133,19 @@ def _integers(values: Any, dtype: str) -> NDArray[np.int64]:
             raise TypeError(f"integer members can't come from an array of {array.dtype}")
         values = array
     return _filled_members(_core.items(values), dtype)
+
+
+def arrow_numbers(values: Any) -> Any:
+    """Those of an Arrow column as an array; anything that is none, or that numpy reads, as it is.
+
+    TypeError for a column of another type, ValueError for nulls."""
+    if not isinstance(values, _core.ArrowColumn):
+        if is_array(values) or not _arrow.is_exporter(values):
+            return values
+        values = _arrow.read(values)
+        if isinstance(values, list):
+            raise TypeError("a column is wanted, not a table; choose one of its columns")
+    return np.empty(0, np.int64) if not len(values) else values.numbers(False)
 
 
 def is_array(values: Any) -> bool:
@@ -163,6 +180,7 @@ def scores(values: Any, count: int, dtype: str) -> Scores:
     """One float for all, or `count` float64; warns of integers that `dtype` would round."""
     if isinstance(values, _TEXT):
         raise TypeError(f"scores are wanted, but this is {type(values).__name__}")
+    values = arrow_numbers(values)
     if is_array(values):
         array = as_array(values)
         if array.ndim:
@@ -258,6 +276,7 @@ def numbers(values: Any, kind: str | None = None) -> NDArray[Any] | tuple[Any, .
         return values
     if isinstance(values, _TEXT):
         raise TypeError(f"numbers are wanted, but this is one {type(values).__name__}")
+    values = arrow_numbers(values)
     if not is_array(values):
         return tuple(values)
     array = as_array(values)

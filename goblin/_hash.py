@@ -5,14 +5,15 @@ from __future__ import annotations
 import itertools
 import math
 import sys
-from collections.abc import Iterable, Mapping, MutableMapping
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping
 from typing import Any, Literal, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from . import _convert, _core, _views
+from . import _arrow, _convert, _core, _views
 from ._display import SHOWN, counted, html_table, shown_of, text_cell
+from ._frames import Frames, Table
 from ._held import Merging, atomic, deep_twin, twin
 from ._results import HashMemory, footer
 from ._snapshot import Snapshots
@@ -31,13 +32,14 @@ ONLY = ("any", "new", "existing")
 REFUSALS = (TypeError, ValueError, OverflowError)  # of what is no key or value
 
 
-class Hash(Merging, Snapshots, _core.Hash[K, V]):
+class Hash(Frames, Merging, Snapshots, _core.Hash[K, V]):
     """Key -> value in one compact block while it is small, and in a table when it is large.
 
-    `data` is a mapping, an iterable of (key, value), or another Hash. `key` is "str" or "bytes",
-    `value` also "int64" or "float64". It is compact up to 64 KiB, entries of 32,767 bytes and
-    `max_compact_fields` (None: no such limit, 0: never). With `encoding` keys and texts that are
-    canonical decimal integers or UUIDs are kept in binary; they come back as they were.
+    `data` is a mapping, an iterable of (key, value), a frame with these columns, or another Hash.
+    `key` is "str" or "bytes", `value` also "int64" or "float64". It is compact up to 64 KiB,
+    entries of 32,767 bytes and `max_compact_fields` (None: no such limit, 0: never). With
+    `encoding` keys and texts that are canonical decimal integers or UUIDs are kept in binary; they
+    come back as they were.
 
     It is a MutableMapping in no particular order. TypeError, OverflowError or UnicodeEncodeError
     for what is no key or value, ValueError for NaN or an unknown option. Reads are O(1), writes
@@ -106,8 +108,9 @@ class Hash(Merging, Snapshots, _core.Hash[K, V]):
     ) -> None:
         """Set the values of a mapping or of (key, value) pairs, and of keywords, in this order.
 
-        All or nothing. TypeError, OverflowError, ValueError or UnicodeEncodeError as for one value.
-        O(n).
+        A frame of Arrow, pandas, polars or DuckDB gives its columns "key" and "value", or the two
+        that it has. All or nothing. TypeError, OverflowError, ValueError or UnicodeEncodeError as
+        for one value. O(n).
 
         >>> h = goblin.Hash({"name": "Ann"})
         >>> h.update({"name": "Bea"}, elo="1500")
@@ -116,7 +119,13 @@ class Hash(Merging, Snapshots, _core.Hash[K, V]):
         """
         if isinstance(data, _core.Record):
             data = data.to_dict()
-        if isinstance(data, Hash):
+        columns = _arrow.pair(data, "key", "value")
+        if columns is not None and not fields:
+            self._set_many(*self._rows(*columns), "any")
+            return
+        if columns is not None:
+            keys, values = map(tuple, self._rows(*columns))
+        elif isinstance(data, Hash):
             keys, values = data._atomically(data._split)
         else:
             keys, values = _convert.split(data, "key, value")
@@ -254,6 +263,24 @@ class Hash(Merging, Snapshots, _core.Hash[K, V]):
         return np.array(keys, "O"), np.array(values, dtype)
 
     @atomic
+    def _arrow_table(self) -> Table:
+        kinds = {"key": self.key_dtype, "value": self.value_dtype}
+        fields = tuple(_arrow.field(name, kind) for name, kind in kinds.items())
+        return fields, self._batches(self._stamp, len(self))
+
+    def _batches(self, stamp: int, left: int) -> Iterator[_arrow.Batch]:
+        at = 0
+        while left > 0:
+            keys, values, at = self._atomically(self._next_part, at, stamp)
+            left -= len(keys)
+            yield len(keys), ((keys, None, 0), (values, None, 0))
+
+    def _next_part(self, at: int, stamp: int) -> tuple[_core.Names, Any, int]:
+        if self._stamp != stamp:
+            raise RuntimeError("Hash changed during iteration")
+        return self._part(at, _arrow.BATCH)
+
+    @atomic
     def to_dict(self) -> dict[K, V]:
         """Give a dict. O(n).
 
@@ -268,6 +295,7 @@ def rows(keys: Any, values: Any, key: str, value: str) -> tuple[_core.Names, Any
     names = _convert.names(keys, key)
     if value in _KEYS:
         return names, _convert.names(values, value)
+    values = _convert.arrow_numbers(values)
     if not isinstance(values, Iterable):
         values = (values,) * len(names)
     return names, _convert.numbers(values, value)

@@ -21,8 +21,9 @@ from typing import Any, Self, TypeAlias, TypeVar, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from . import _convert, _core, _views
+from . import _arrow, _convert, _core, _views
 from ._display import SHOWN, Cell, clipped, counted, html_table, shown_of, text_cell
+from ._frames import Frames, Table
 from ._hash import ONLY, REFUSALS, Hash, KeyKind, Only, ValueKind, blame, rows
 from ._held import Merging, atomic, deep_twin, twin
 from ._results import HashTableMemory, footer
@@ -95,6 +96,11 @@ def _values(name: Any, values: Any, kind: str) -> Any:
         if type(error) not in REFUSALS:
             raise
         raise type(error)(f"column {name!r}: {error}") from error
+
+
+def _column_name(field: Any) -> str:
+    """The name of the column of a field; UnicodeDecodeError where it has none."""
+    return field.decode() if isinstance(field, bytes) else str(field)
 
 
 class Record(Merging, _core.Record[F, V], MutableMapping[F, V]):
@@ -337,15 +343,17 @@ class Record(Merging, _core.Record[F, V], MutableMapping[F, V]):
         return self.copy().scan(match)
 
 
-class HashTable(Merging, Snapshots, _core.HashTable[K, F, V], MutableMapping[K, Record[F, V]]):
+class HashTable(
+    Frames, Merging, Snapshots, _core.HashTable[K, F, V], MutableMapping[K, Record[F, V]]
+):
     """Record key -> record, a mapping of fields to values; all in a fraction of a dict of dicts.
 
-    `data` is a mapping of mappings, pairs of a key and a record, or another HashTable; a record may
-    be pairs, too. `key` and `field` are "str" or "bytes", `value` these, "int64" or "float64".
-    `table[key]` is a Record, a live view. The names of fields are kept once, and once for all
-    records with the same fields which ones these are; texts that are decimal integers or UUIDs are
-    stored in binary and come back as they were. A record of 32 texts of 16 bytes takes about 570
-    bytes.
+    `data` is a mapping of mappings, pairs of a key and a record, another HashTable, or a frame with
+    a column "key" and one for each field; a record may be pairs, too. `key` and `field` are "str"
+    or "bytes", `value` these, "int64" or "float64". `table[key]` is a Record, a live view. The
+    names of fields are kept once, and once for all records with the same fields which ones these
+    are; texts that are decimal integers or UUIDs are stored in binary and come back as they were. A
+    record of 32 texts of 16 bytes takes about 570 bytes.
 
     It is a MutableMapping; the order of iteration is unspecified, and any change of a record ends
     it with RuntimeError. TypeError, OverflowError or UnicodeEncodeError for what is no key, field
@@ -362,6 +370,7 @@ class HashTable(Merging, Snapshots, _core.HashTable[K, F, V], MutableMapping[K, 
     """
 
     __slots__ = ()
+    _has_nulls = True
 
     def __init__(
         self,
@@ -417,7 +426,8 @@ class HashTable(Merging, Snapshots, _core.HashTable[K, F, V], MutableMapping[K, 
             )
         fields = list(columns.keys())
         names = _convert.names(fields, field)
-        table._take_rows(ids, names, tuple(_values(name, columns[name], value) for name in fields))
+        values = ((_values(name, columns[name], value), None) for name in fields)
+        table._take_rows(ids, names, tuple(values))
         return table
 
     @classmethod
@@ -425,8 +435,8 @@ class HashTable(Merging, Snapshots, _core.HashTable[K, F, V], MutableMapping[K, 
         """Make records of the rows of an Arrow table or stream, whose column `key` has the keys.
 
         The other columns, all of text, of bytes, of integers or of integers and floats, are the
-        fields; a null is a field that its record lacks. Needs pyarrow. KeyError where there is no
-        such column, TypeError for others, ValueError for a null among the keys. O(n * columns).
+        fields; a null is a field that its record lacks. KeyError where there is no such column,
+         TypeError for others, ValueError for a null among the keys. O(n * columns).
 
         >>> import goblin
         >>> import pyarrow
@@ -434,34 +444,23 @@ class HashTable(Merging, Snapshots, _core.HashTable[K, F, V], MutableMapping[K, 
         >>> goblin.HashTable.from_arrow(rows, "name").to_dict()
         {'ann': {'elo': 1500, 'won': 7}, 'bob': {'won': 3}}
         """
-        import pyarrow
-
-        try:
-            rows = pyarrow.table(data)
-        except TypeError as error:
-            lazy = "; collect() it first" if hasattr(data, "collect") else ""
-            raise TypeError(
-                f"an Arrow table or stream is wanted, not {type(data).__name__}{lazy}"
-            ) from error
-        if key not in rows.column_names:
-            raise KeyError(f"{key!r} is none of the columns: {', '.join(rows.column_names)}")
-        columns = dict(zip(rows.column_names, rows.columns, strict=True))
-        if len(columns) < rows.num_columns:
-            raise ValueError("two columns have one name")
+        columns = _table(data)
+        if key not in columns:
+            raise KeyError(f"{key!r} is none of the columns: {', '.join(columns)}")
         ids = columns.pop(key)
-        kinds: dict[str, Any] = {"key": _arrow_kind([ids]), "value": _arrow_kind(columns.values())}
-        if not any(column.null_count for column in columns.values()):
-            arrays = {name: _arrow_values(column) for name, column in columns.items()}
-            return cls.from_arrays(ids, arrays, **kinds)
+        kinds = {"key": _arrow_kind([ids]), "value": _arrow_kind(columns.values())}
         table = cls.__new__(cls)._of_kinds(field="str", **kinds)
-        fields = list(columns)
-        values = zip(*(column.to_pylist() for column in columns.values()), strict=True)
-        records = (
-            [(field, value) for field, value in zip(fields, row, strict=True) if value is not None]
-            for row in values
-        )
-        table.update(zip(ids.to_pylist(), records, strict=True))
+        table._take_columns(ids, columns)
         return table
+
+    def _take_columns(self, ids: _core.ArrowColumn, columns: dict[str, _core.ArrowColumn]) -> None:
+        """Sets a record of each row, whose nulls are no fields."""
+        kind = self.field_dtype
+        fields: Any = columns if kind == "str" else [name.encode() for name in columns]
+        values = [_arrow_values(name, columns[name], self.value_dtype) for name in columns]
+        self._take_rows(
+            _convert.names(ids, self.key_dtype), _convert.names(list(fields), kind), tuple(values)
+        )
 
     # ---- as a mapping
 
@@ -604,8 +603,9 @@ class HashTable(Merging, Snapshots, _core.HashTable[K, F, V], MutableMapping[K, 
     ) -> None:
         """Set records, each in place of the one of its key; all or nothing.
 
-        `data` is a mapping of mappings or pairs of a key and a record, which may be pairs, too; the
-        last record of a key stays, and the last value of a field. O(n * fields).
+        `data` is a mapping of mappings or pairs of a key and a record, which may be pairs, too, or
+        a frame as of `from_arrow` whose keys are in the column "key"; the last record of a key
+        stays, and the last value of a field. O(n * fields).
 
         >>> import goblin
         >>> table = goblin.HashTable({"ann": {"elo": "1500"}})
@@ -613,7 +613,13 @@ class HashTable(Merging, Snapshots, _core.HashTable[K, F, V], MutableMapping[K, 
         >>> table.to_dict()
         {'ann': {'won': '1'}, 'bob': {}}
         """
-        self._update(*self._columns(data))
+        columns = _arrow.columns(data)
+        if columns is None:
+            self._update(*self._columns(data))
+        elif "key" in columns:
+            self._take_columns(columns.pop("key"), columns)
+        else:
+            raise TypeError("the frame has no column 'key'; from_arrow takes the name of another")
 
     def _columns(self, data: Any) -> tuple[_core.Names, NDArray[np.int64], _core.Names, Any]:
         """Records as keys, how many fields each has, and all their fields and values."""
@@ -675,6 +681,37 @@ class HashTable(Merging, Snapshots, _core.HashTable[K, F, V], MutableMapping[K, 
         return column
 
     @atomic
+    def _arrow_table(self) -> Table:
+        names = self.fields()
+        kinds = [self.key_dtype, *itertools.repeat(self.value_dtype, len(names))]
+        columns = ["key", *(_column_name(name) for name in names)]
+        if columns.count("key") > 1:
+            raise ValueError("a field is named 'key', as the column of keys is")
+        fields = tuple(map(_arrow.field, columns, kinds))
+        part = max(_arrow.BATCH // len(columns), 1024), _convert.names(names, self.field_dtype)
+        return fields, self._batches(self._version(), len(self), part)
+
+    def _version(self) -> tuple[int, int]:
+        """Records are where they were as long as it stays."""
+        return self._stamp, self._epoch
+
+    def _batches(
+        self, version: tuple[int, int], left: int, part: tuple[int, _core.Names]
+    ) -> Iterator[_arrow.Batch]:
+        at = 0
+        while left > 0:
+            keys, columns, at = self._atomically(self._next_part, at, version, part)
+            left -= len(keys)
+            yield len(keys), ((keys, None, 0), *columns)
+
+    def _next_part(
+        self, at: int, version: tuple[int, int], part: tuple[int, _core.Names]
+    ) -> tuple[_core.Names, Any, int]:
+        if self._version() != version:
+            raise RuntimeError("HashTable changed during iteration")
+        return self._part(at, *part)
+
+    @atomic
     def to_dict(self) -> dict[K, dict[F, V]]:
         """Copy all records into a dict of dicts. O(n * fields).
 
@@ -698,20 +735,25 @@ class HashTable(Merging, Snapshots, _core.HashTable[K, F, V], MutableMapping[K, 
         return HashTableMemory(*parts, total - sum(parts), total, per_record)
 
 
-_ARROW_KINDS = {"string": "str", "large_string": "str", "string_view": "str", "binary": "bytes",
-                "large_binary": "bytes", "binary_view": "bytes", "int": "int64", "uint": "int64",
-                "float": "float64", "halffloat": "float64", "double": "float64"}  # fmt: skip
+def _table(data: Any) -> dict[str, _core.ArrowColumn]:
+    columns = _arrow.columns(data)
+    if columns is None:
+        lazy = "; collect() it first" if hasattr(data, "collect") else ""
+        raise TypeError(f"an Arrow table or stream is wanted, not {type(data).__name__}{lazy}")
+    return columns
 
 
-def _arrow_kind(columns: Iterable[Any]) -> str:
+def _arrow_kind(columns: Iterable[_core.ArrowColumn]) -> str:
     """The one kind of values that Arrow columns have; floats take integers along."""
     kinds = set()
     for column in columns:
-        kind = column.type.value_type if hasattr(column.type, "value_type") else column.type
-        name = str(kind).rstrip("0123456789")
-        if name not in _ARROW_KINDS:
-            raise TypeError(f"a column of type {column.type} has no place in a HashTable")
-        kinds.add(_ARROW_KINDS[name])
+        kind = column.kind
+        if kind.startswith(("int", "uint", "float")):
+            kinds.add("float64" if kind.startswith("float") else "int64")
+        elif kind in _TEXTS:
+            kinds.add(kind)
+        elif kind != "null":
+            raise TypeError(f"a column of type {kind} has no place in a HashTable")
     if kinds == {"int64", "float64"}:
         return "float64"
     if len(kinds) > 1:
@@ -719,9 +761,20 @@ def _arrow_kind(columns: Iterable[Any]) -> str:
     return kinds.pop() if kinds else "str"
 
 
-def _arrow_values(column: Any) -> Any:
-    """What from_arrays takes: texts as they are, numbers as an array."""
-    return column.to_numpy() if _arrow_kind([column]) not in _TEXTS else column
+def _arrow_values(
+    name: str, column: _core.ArrowColumn, kind: str
+) -> tuple[Any, NDArray[np.bool_] | None]:
+    """The values of a column, and which of them there are; errors tell its name."""
+    try:
+        if kind in _TEXTS:
+            return column.texts(kind), column.valid()
+        if column.kind == "null":
+            return np.zeros(len(column), kind), column.valid()
+        return _convert.numbers(column.numbers(True), kind), column.valid()
+    except REFUSALS as error:
+        if type(error) not in REFUSALS:
+            raise
+        raise type(error)(f"column {name!r}: {error}") from error
 
 
 Record.__module__ = HashTable.__module__ = "goblin"

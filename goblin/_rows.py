@@ -10,13 +10,14 @@ from numpy.typing import NDArray
 
 from . import _convert
 from ._display import SHOWN, Cell, html_table, line, number_cell, shown_of, text_cell, text_table
+from ._frames import Arrays
 
 M = TypeVar("M")
 
 COLUMNS = ("rank", "member", "score")
 
 
-class Rows(Generic[M]):
+class Rows(Arrays, Generic[M]):
     """Rows of a sorted set, in the order that was asked for.
 
     `members` (integers of the set's own dtype, StringDType for str, objects for bytes, V16 for
@@ -84,6 +85,9 @@ class Rows(Generic[M]):
         (array([8, 7]), array([5., 1.]))
         """
         return self.members, self.scores
+
+    def _arrow_arrays(self) -> dict[str, NDArray[Any]]:
+        return {"rank": self.ranks, "member": self.members, "score": self.scores}
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         """A structured array (member, score), which keeps both exact.

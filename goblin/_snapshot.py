@@ -8,6 +8,7 @@ import mmap as _mmap
 import os
 import pickle
 import stat
+import struct
 import sys
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal, Self, TypeVar
@@ -17,6 +18,15 @@ from .errors import SnapshotError
 
 Path = str | os.PathLike[str]
 T = TypeVar("T", bound="Snapshots")
+
+# Of docs/format.md: what a file begins and ends with; its end, from the offset of the list of
+# sections and their number on; and the bytes of an entry of that list.
+_MAGIC = b"\x89GOB\r\n\x1a\n"
+_TAIL = struct.Struct("<QI12x8s")
+_ENTRY = 32
+
+_STEP = 1 << 20  # bytes that are expanded at once
+_GENEROUS = 16  # so many times the file's size content may have without a second look
 
 
 class Snapshots:
@@ -64,9 +74,9 @@ class Snapshots:
         Everything is checked: SnapshotError for a file that is damaged, of another container, or
         holds what no such container can. With `mmap` the object reads the file itself, whose pages
         come into memory as they are needed: it is there at once, can't be changed (ValueError; its
-        `copy()` can), and needs the file as it is. Of large mapped files only sizes and places are
-        checked, not all content: map files that you trust. OSError where reading fails. O(bytes),
-        mapped O(pages + blocks).
+        `copy()` can), and needs the file as it is. Of mapped files of more than 4 MiB only sizes
+        and places are checked, and damaged content may crash the process: map what you trust.
+        OSError where reading fails. O(bytes), mapped O(pages + blocks).
 
         >>> import goblin, os, tempfile
         >>> with tempfile.TemporaryDirectory() as folder:
@@ -162,15 +172,49 @@ def _read(file: io.FileIO) -> bytes | memoryview:
 
 
 def _decompressed(data: bytes | memoryview) -> bytes:
+    """The content of a zstd frame, which may say that it is far larger than it is worth.
+
+    What does not begin as a snapshot is given back as far as that is known. Content that is many
+    times as large as the file is kept only once it is known to end as a snapshot of its size.
+    """
+    content = io.BytesIO()
+    generous = max(_GENEROUS * len(data), _STEP)
+    for chunk in _steps(data):
+        content.write(chunk)
+        if not _MAGIC.startswith(bytes(content.getbuffer()[: len(_MAGIC)])):
+            break
+        if content.tell() > generous:
+            generous = _size_looked_up(data)
+    return content.getvalue()
+
+
+def _steps(data: bytes | memoryview) -> Iterator[bytes]:
+    """What is in a zstd frame, a piece at a time, so that signals are heard in between."""
     zstd = import_zstd()
     decoder = zstd_decoder(zstd)
+    view = memoryview(data)
+    at = 0
     try:
-        content: bytes = decoder.decompress(data)
+        while not decoder.eof and (at < len(data) or not decoder.needs_input):
+            piece = view[at : at + _STEP] if decoder.needs_input else b""
+            at += len(piece)
+            yield decoder.decompress(piece, max_length=_STEP)
     except zstd.ZstdError as fault:
         raise SnapshotError(f"its compression is damaged: {fault}") from None
-    if not decoder.eof or decoder.unused_data:
+    if not decoder.eof or decoder.unused_data or at < len(data):
         raise SnapshotError("its compressed data is cut off, or followed by something else")
-    return content
+
+
+def _size_looked_up(data: bytes | memoryview) -> int:
+    """The size of a snapshot in a zstd frame, by looking through it; SnapshotError for others."""
+    size, end = 0, b""
+    for chunk in _steps(data):
+        size += len(chunk)
+        end = (end + chunk)[-_TAIL.size :]
+    offset, sections, magic = _TAIL.unpack(end)
+    if magic != _MAGIC or size != offset + sections * _ENTRY + _TAIL.size:
+        raise SnapshotError("it does not end as a snapshot of its size")
+    return size
 
 
 @contextlib.contextmanager

@@ -14,9 +14,10 @@ from typing import Any, Literal, Self, TypeVar, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from . import _convert, _core, _quantiles, _views
+from . import _arrow, _convert, _core, _quantiles, _views
 from ._by_rank import ByRank
 from ._display import SHOWN, clipped, counted, html_table, shown_of
+from ._frames import Arrays, Frames, Table
 from ._held import atomic, deep_twin, together, twin
 from ._results import Changes, Cursor, Digest, MemoryReport, Page, footer
 from ._rows import COLUMNS, Rows
@@ -67,9 +68,14 @@ def _kind_of(data: Any, in_pairs: bool) -> str:
     """The kind of members for data, which can be read twice."""
     if isinstance(data, SortedSet):
         return data.member_dtype
-    if isinstance(data, Rows):
-        data, in_pairs = data.members, False
     return _convert.kind_of(data, in_pairs)
+
+
+def _split(data: Any) -> tuple[Any, Any]:
+    """Members and scores of rows and frames; other data, and no scores."""
+    if isinstance(data, Rows):
+        return data.members, data.scores
+    return _arrow.pair(data, "member", "score") or (data, None)
 
 
 def _numbers(ranks: range) -> NDArray[np.int64]:
@@ -82,11 +88,12 @@ def zero_for_nan(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.where(np.isnan(scores), 0.0, scores)
 
 
-class SortedSet(Snapshots, _core.SortedSet[M]):
+class SortedSet(Frames, Snapshots, _core.SortedSet[M]):
     """Member -> score, always readable in the order of (score, member).
 
     `data` is a mapping, an iterable of (member, score), an array or iterable of members with
-    `scores` (one for all, or an array), another SortedSet or Rows. `member` is "str", "bytes",
+    `scores` (one for all, or an array), a frame of Arrow, pandas, polars or DuckDB with columns
+    "member" and "score" or just two, another SortedSet or Rows. `member` is "str", "bytes",
     "uuid", "int32" or "int64" (None: that of the data, int64 for int; "str" without data), `score`
     "float64" or "float32" (None: that of a SortedSet given, else float64). `compress=False` leaves
     the order unpacked, for workloads with few ties and many changes; `merge_exponent` in 0..1
@@ -125,6 +132,8 @@ class SortedSet(Snapshots, _core.SortedSet[M]):
     ) -> None:
         kind: str | None = member
         width: str | None = score
+        if scores is None:
+            data, scores = _split(data)
         if isinstance(data, Iterator):
             data = list(data)
         if kind is None:
@@ -298,8 +307,8 @@ class SortedSet(Snapshots, _core.SortedSet[M]):
 
     def _pairs(self, data: Any, scores: Any) -> tuple[_convert.Members, _convert.Scores]:
         kind, width = self.member_dtype, self.score_dtype
-        if scores is None and isinstance(data, Rows):
-            data, scores = data.members, data.scores
+        if scores is None:
+            data, scores = _split(data)
         if scores is None:
             return _convert.pairs(data, kind, width)
         members = _convert.members(data, kind)
@@ -1122,6 +1131,25 @@ class SortedSet(Snapshots, _core.SortedSet[M]):
         """
         return dict(_convert.rows(*self.to_numpy()))
 
+    @atomic
+    def _arrow_table(self) -> Table:
+        kinds = {"member": self.member_dtype, "score": self.score_dtype}
+        fields = tuple(_arrow.field(name, kind) for name, kind in kinds.items())
+        stamp, n = self._stamp, len(self)
+        parts = (range(first, min(first + _arrow.BATCH, n)) for first in range(0, n, _arrow.BATCH))
+        return fields, (self._atomically(self._arrow_batch, ranks, stamp) for ranks in parts)
+
+    def _arrow_batch(self, ranks: range, stamp: int) -> _arrow.Batch:
+        if self._stamp != stamp:
+            raise RuntimeError("SortedSet changed during iteration")
+        members: Any
+        if self.member_dtype in ("str", "bytes"):  # without numpy's own texts in between
+            scores = np.empty(len(ranks), self.score_dtype)
+            members = self._name_rows(ranks.start, scores)
+        else:
+            members, scores = self._columns(ranks)
+        return len(ranks), ((members, None, 0), (scores, None, 0))
+
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         return self.by_rank[:].__array__(dtype, copy)
 
@@ -1136,19 +1164,23 @@ class SortedSet(Snapshots, _core.SortedSet[M]):
         column: str | None = None,
         progress: Progress = None,
     ) -> Self:
-        """Count how often each member comes: in an array or list, an iterable of them, or batches.
+        """Count how often each member comes: in an array or list, a frame, or an iterable of these.
 
-        `column` names the column of the batches (None: their first). Each occurrence adds `by`.
-        `member` None takes that of the first array. `progress` and errors as of `increment_many`.
-        O(n).
+        `column` names the column of frames and batches (None: their first). Each occurrence adds
+        `by`. `member` None takes that of the first array. `progress` and errors as of
+        `increment_many`. O(n).
 
         >>> goblin.SortedSet.from_counts(np.array([7, 8, 7])).to_dict()
         {8: 1.0, 7: 2.0}
         """
-        whole = hasattr(type(values), "__array__") or (
-            isinstance(values, Sequence)
-            and len(values) > 0
-            and (np.isscalar(values[0]) or isinstance(values[0], uuid.UUID))
+        whole = (
+            hasattr(type(values), "__array__")
+            or (_arrow.is_exporter(values) and not isinstance(values, Iterator))
+            or (
+                isinstance(values, Sequence)
+                and len(values) > 0
+                and (np.isscalar(values[0]) or isinstance(values[0], uuid.UUID))
+            )
         )
         batches = (_column(batch, column) for batch in ([values] if whole else values))
         first = next(batches, ())
@@ -1156,7 +1188,8 @@ class SortedSet(Snapshots, _core.SortedSet[M]):
             first = list(first)
         kind: Any = member or _kind_of(first, False)
         counted = cls(member=kind, score=score)
-        with track(progress, len(values) if whole else None, "member", "counting") as advance:
+        size = operator.length_hint(values) or None if whole else None
+        with track(progress, size, "member", "counting") as advance:
             for batch in itertools.chain([first], batches):
                 ids = _convert.members(batch, counted.member_dtype)
                 counted._increment(ids, _convert.scores(by, len(ids), "float64"), None, advance)
@@ -1188,7 +1221,10 @@ def _column(batch: Any, name: str | None) -> Any:
     if np.isscalar(batch) or isinstance(batch, uuid.UUID):
         kind = type(batch).__name__
         raise TypeError(f"an array of members or an iterable of arrays is wanted, not of {kind}")
-    return batch[name or batch.columns[0]] if hasattr(batch, "columns") else batch
+    if isinstance(batch, Arrays) or hasattr(batch, "iloc"):  # batches of ours and of pandas
+        return batch[name or batch.columns[0]] if hasattr(batch, "columns") else batch
+    columns = _arrow.columns(batch)
+    return batch if columns is None else columns[name or next(iter(columns))]
 
 
 SortedSet.__module__ = "goblin"

@@ -260,13 +260,22 @@ static void restore_scores(gob_zset *z, gob_journal *j, const gob_inputs *in, go
     }
 }
 
+static void undo(gob_zset *z, gob_journal *j, const gob_inputs *in, gob_verb verb)
+{
+    if (z->bulk == GOB_UNDO_ADDED) {
+        gob_zset_clear(z);
+        return;
+    }
+    uncreate(z, j, in);
+    gob_index_dissolve_young(&z->index, &z->alloc);
+    restore_scores(z, j, in, verb);
+}
+
 void gob_bulk_rollback(gob_zset *z, gob_journal *j, gob_inputs in, gob_verb verb)
 {
     gob_pace *pace = z->alloc.pace;
     z->alloc.pace = NULL; /* there is no way back from here */
-    uncreate(z, j, &in);
-    gob_index_dissolve_young(&z->index, &z->alloc);
-    restore_scores(z, j, &in, verb);
+    undo(z, j, &in, verb);
     z->stamp = j->stamp; /* iterators go on: everything is as it was */
     end(z, j);
     z->alloc.pace = pace;

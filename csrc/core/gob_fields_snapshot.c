@@ -196,8 +196,7 @@ gob_status gob_fields_view(gob_fields *view, const gob_reader *r, size_t count, 
     return GOB_OK;
 }
 
-static gob_status check_records(const gob_fields *view, layout *l, const gob_reader *r,
-                                const char **why)
+static gob_status check_records(const gob_fields *view, layout *l, gob_pace *pace, const char **why)
 {
     const uint8_t *end = view->arena.at + view->arena.used;
     listed last = {0};
@@ -213,9 +212,7 @@ static gob_status check_records(const gob_fields *view, layout *l, const gob_rea
         if (view->table.capacity != 0) {
             lay(l, now.hash, (size_t)(at - view->arena.at));
         }
-        if (count % (1 << 16) == 0) {
-            GOB_TRY(gob_reader_poll(r));
-        }
+        GOB_TRY(gob_spend(pace, 1));
         last = now;
         at = record + bytes;
     }
@@ -224,14 +221,12 @@ static gob_status check_records(const gob_fields *view, layout *l, const gob_rea
 }
 
 /* The table is compared with the one that the records give. */
-gob_status gob_fields_check(const gob_fields *view, gob_alloc *a, const gob_reader *r,
-                            const char **why)
+gob_status gob_fields_check(const gob_fields *view, gob_alloc *a, const char **why)
 {
     layout l;
     const gob_table *t = &view->table;
-    GOB_TRY(gob_reader_poll(r));
     GOB_TRY(begin_layout(&l, a, t->capacity == 0 ? 0 : t->live, view->arena.used));
-    gob_status status = check_records(view, &l, r, why);
+    gob_status status = check_records(view, &l, a->pace, why);
     if (status == GOB_OK && t->capacity != 0 &&
         memcmp(t->ctrl, l.table.ctrl, gob_table_bytes(t)) != 0) {
         *why = "a table of other entries";

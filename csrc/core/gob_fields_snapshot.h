@@ -42,8 +42,7 @@ gob_status gob_fields_view(gob_fields *view, const gob_reader *r, size_t count, 
 
 /* Whether arena and table are what gob_fields_save would write: each record is sound, but what it
  * stands for is not looked at. GOB_NOMEM, GOB_STOPPED, GOB_MALFORMED. */
-gob_status gob_fields_check(const gob_fields *view, gob_alloc *a, const gob_reader *r,
-                            const char **why);
+gob_status gob_fields_check(const gob_fields *view, gob_alloc *a, const char **why);
 
 /* An empty s becomes a view that counts as live memory, and is to be freed. */
 void gob_fields_map(gob_fields *s, gob_alloc *a, const gob_fields *view);

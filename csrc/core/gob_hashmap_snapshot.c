@@ -67,13 +67,12 @@ static gob_status read_options(const gob_reader *r, options *o, const char **why
 }
 
 /* Each entry is one that a hash of these kinds would have stored so. */
-static gob_status check_entries(const gob_fields *view, const options *o, const gob_reader *r,
+static gob_status check_entries(const gob_fields *view, const options *o, gob_pace *pace,
                                 const char **why)
 {
     size_t bytes;
     const uint8_t *at_record;
-    size_t i = 0;
-    for (size_t at = 0; (at_record = gob_fields_next(view, &at, &bytes)) != NULL; i++) {
+    for (size_t at = 0; (at_record = gob_fields_next(view, &at, &bytes)) != NULL;) {
         gob_record record = gob_record_read(at_record, bytes);
         GOB_EXPECT(gob_datum_is_sound((gob_datum_kind)o->key, record.field_kind, record.field,
                                       o->encoding != 0),
@@ -81,9 +80,7 @@ static gob_status check_entries(const gob_fields *view, const options *o, const 
         GOB_EXPECT(gob_datum_is_sound((gob_datum_kind)o->value, record.value_kind, record.value,
                                       o->encoding != 0),
                    "a value");
-        if (i % (1 << 16) == 0) {
-            GOB_TRY(gob_reader_poll(r));
-        }
+        GOB_TRY(gob_spend(pace, 1));
     }
     return GOB_OK;
 }
@@ -118,9 +115,9 @@ static gob_status load(gob_hashmap *h, const options *o, const gob_reader *r, co
     bool compact = o->compact != 0;
     GOB_TRY(gob_fields_view(&view, r, (size_t)o->count, !compact, why));
     if (compact || gob_reader_checks(r, h->mapped)) {
-        GOB_EXPECT(gob_reader_all_sound(r), "checksum of its content");
-        GOB_TRY(gob_fields_check(&view, &h->alloc, r, why));
-        GOB_TRY(check_entries(&view, o, r, why));
+        GOB_TRY(gob_reader_check_all(r, why));
+        GOB_TRY(gob_fields_check(&view, &h->alloc, why));
+        GOB_TRY(check_entries(&view, o, r->pace, why));
     }
     GOB_TRY(compact ? take_blob(h, &view, why) : take_fields(h, &view));
     GOB_EXPECT(h->mapped || gob_hashmap_validate(h, why), *why);
@@ -132,6 +129,7 @@ gob_status gob_hashmap_load(gob_hashmap *h, gob_hashmap_kinds *kinds, const gob_
 {
     options o;
     gob_hashmap_init(h, true, GOB_COMPACT_ALWAYS, seed);
+    h->alloc.pace = r->pace;
     GOB_TRY(read_options(r, &o, why));
     *kinds = (gob_hashmap_kinds){o.key, o.value};
     h->encoding = o.encoding != 0;

@@ -742,8 +742,7 @@ static size_t bounded_bytes(const gob_members *m, size_t offset)
 
 /* Walks over the records of an arena that is not trusted, counts names and notes where records
  * with one are; free ones are listed again. */
-static gob_status take_stock(gob_members *m, gob_alloc *a, uint64_t *starts, const gob_reader *r,
-                             const char **why)
+static gob_status take_stock(gob_members *m, gob_alloc *a, uint64_t *starts, const char **why)
 {
     size_t bytes;
     for (size_t at = 0; at < m->arena.used; at += bytes) {
@@ -756,9 +755,8 @@ static gob_status take_stock(gob_members *m, gob_alloc *a, uint64_t *starts, con
         GOB_EXPECT(!gob_is_absent(score_at(m, at)), "a name without a score");
         size_t start = at / unit(m);
         starts[start / 64] |= UINT64_C(1) << (start % 64);
-        if (m->records++ % (1 << 16) == 0) {
-            GOB_TRY(gob_reader_poll(r));
-        }
+        m->records++;
+        GOB_TRY(gob_spend(a->pace, 1));
     }
     return GOB_OK;
 }
@@ -811,7 +809,7 @@ static gob_status check_table(const gob_members *m, gob_alloc *a, gob_span file,
 gob_status gob_members_load(gob_members *m, gob_alloc *a, const gob_reader *r, uint64_t *starts,
                             size_t records, const char **why)
 {
-    GOB_TRY(take_stock(m, a, starts, r, why));
+    GOB_TRY(take_stock(m, a, starts, why));
     GOB_EXPECT(records == m->records, "count of names");
     GOB_EXPECT(gob_members_wide(m) || m->arena.used / unit(m) <= UINT64_C(1) << m->narrow_bits,
                "width of ids");

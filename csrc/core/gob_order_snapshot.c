@@ -102,9 +102,7 @@ static gob_status add_all(gob_builder *b, const gob_reader *r, const char **why)
         GOB_TRY(add_block(b, &head, blocks.at, why));
         blocks.at += head.bytes;
         blocks.size -= head.bytes;
-        if (at % (sizeof(block_head) << 12) == 0) {
-            GOB_TRY(gob_reader_poll(r));
-        }
+        GOB_TRY(gob_spend(b->alloc->pace, head.count));
     }
     GOB_EXPECT(blocks.size == 0, "bytes behind the last block");
     return GOB_OK;

@@ -150,7 +150,7 @@ gob_status gob_pages_load(gob_pages *p, gob_alloc *a, const gob_reader *r, unsig
         GOB_EXPECT(bytes <= pages.size, "a page beyond its section");
         gob_page *laid = (gob_page *)(uintptr_t)pages.at;
         if (!mapped) {
-            GOB_TRY(gob_reader_poll(r));
+            GOB_TRY(gob_spend(a->pace, GOB_PAGE_IDS));
             GOB_TRY(copy_page(p, a, &head, laid, why));
         } else if (gob_pages_insert(p, a, head.number, head.width, laid) == NULL) {
             return GOB_NOMEM;

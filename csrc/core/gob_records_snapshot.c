@@ -302,9 +302,7 @@ static gob_status load_names(gob_records *r, const gob_reader *reader, uint32_t 
         name.at = gob_length_parse(at, end, &name.len);
         GOB_EXPECT(name.at != NULL && name.len <= (size_t)(end - name.at), "length of a name");
         GOB_EXPECT(i == 0 || gob_name_compare(last, name) < 0, "order of names");
-        if (i % (1 << 16) == 0) {
-            GOB_TRY(gob_reader_poll(reader));
-        }
+        GOB_TRY(gob_spend(r->alloc.pace, 1));
         GOB_TRY(gob_intern_hold(&r->shapes.names, &r->alloc, name, &number));
         last = name;
         at = name.at + name.len;
@@ -352,9 +350,7 @@ static gob_status load_shapes(gob_records *r, const gob_reader *reader, const op
         GOB_EXPECT(i == 0 || compare_fields(last, shape) < 0, "order of shapes");
         uint64_t uses = head.records[0] | (uint64_t)head.records[1] << 32;
         GOB_EXPECT(uses != 0 && uses <= left, "records of a shape");
-        if (i % (1 << 16) == 0) {
-            GOB_TRY(gob_reader_poll(reader));
-        }
+        GOB_TRY(gob_spend(r->alloc.pace, 1));
         GOB_TRY(gob_shapes_hold(&r->shapes, &r->alloc, shape.fields, shape.count, &number));
         r->shapes.shapes.items[number].uses = uses;
         left -= uses;
@@ -411,17 +407,13 @@ static gob_status check_record(const checking *c, const uint8_t *at, size_t byte
     return GOB_OK;
 }
 
-static gob_status check_rows(const checking *c, const gob_fields *view, const gob_reader *reader,
-                             const char **why)
+static gob_status check_rows(const checking *c, const gob_fields *view, const char **why)
 {
     size_t bytes;
-    size_t i = 0;
     const uint8_t *record;
-    for (size_t at = 0; (record = gob_fields_next(view, &at, &bytes)) != NULL; i++) {
+    for (size_t at = 0; (record = gob_fields_next(view, &at, &bytes)) != NULL;) {
+        GOB_TRY(gob_spend(c->r->alloc.pace, 1));
         GOB_TRY(check_record(c, record, bytes, why));
-        if (i % (1 << 16) == 0) {
-            GOB_TRY(gob_reader_poll(reader));
-        }
     }
     for (uint32_t n = 0; n < c->o->shapes; n++) {
         GOB_EXPECT(c->uses[n] == c->r->shapes.shapes.items[n].uses, "records of a shape");
@@ -432,8 +424,8 @@ static gob_status check_rows(const checking *c, const gob_fields *view, const go
 static gob_status check(gob_records *r, const options *o, const gob_fields *view,
                         const gob_reader *reader, const char **why)
 {
-    GOB_EXPECT(gob_reader_all_sound(reader), "checksum of its content");
-    GOB_TRY(gob_fields_check(view, &r->alloc, reader, why));
+    GOB_TRY(gob_reader_check_all(reader, why));
+    GOB_TRY(gob_fields_check(view, &r->alloc, why));
     size_t widest = measure(&r->shapes).widest;
     size_t size = o->shapes * sizeof(uint64_t) + widest * sizeof(gob_part);
     if (size == 0) {
@@ -444,7 +436,7 @@ static gob_status check(gob_records *r, const options *o, const gob_fields *view
         return GOB_NOMEM;
     }
     checking c = {r, o, uses, (void *)(uses + o->shapes)};
-    gob_status status = check_rows(&c, view, reader, why);
+    gob_status status = check_rows(&c, view, why);
     gob_free(&r->alloc, uses, size);
     return status;
 }
@@ -472,6 +464,7 @@ gob_status gob_records_load(gob_records *r, gob_records_kinds *kinds, const gob_
 {
     options o;
     gob_records_init(r, seed);
+    r->alloc.pace = reader->pace;
     GOB_TRY(read_options(reader, &o, why));
     *kinds = (gob_records_kinds){o.key, o.field, o.value};
     gob_status status = load(r, &o, reader, mapped, why);

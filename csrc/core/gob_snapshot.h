@@ -10,7 +10,7 @@
 #define GOB_SNAPSHOT_H
 
 #include "gob_hash.h"
-#include "gob_status.h"
+#include "gob_pace.h"
 
 typedef enum gob_snapshot_kind {
     GOB_SNAPSHOT_SORTED_SET = 1,
@@ -75,19 +75,15 @@ gob_status gob_writer_section(gob_writer *w, gob_section section);
 gob_status gob_write(gob_writer *w, const void *bytes, size_t n);
 gob_status gob_writer_end(gob_writer *w);
 
-/* False stops the reading. */
-typedef bool gob_poll(void *to);
-
 typedef struct gob_reader {
     gob_span file;  /* from a multiple of eight bytes on, as its parts are read where they lie */
-    gob_poll *poll; /* or NULL */
-    void *to;
+    gob_pace *pace; /* of those who load it; or NULL */
     gob_section_entry list[GOB_SECTIONS_MAX];
     uint32_t sections;
     gob_snapshot_kind kind;
 } gob_reader;
 
-/* Looks at everything but the sections' own bytes. GOB_MALFORMED with *why. It polls nobody. */
+/* Looks at everything but the sections' own bytes. GOB_MALFORMED with *why. It has no pace. */
 gob_status gob_reader_open(gob_reader *r, gob_span file, const char **why);
 
 /* What a file is, to those who expect another container in it. */
@@ -99,20 +95,16 @@ gob_span gob_reader_section(const gob_reader *r, gob_section section);
 /* Whether a file has these sections, 1 << each, and no others. */
 bool gob_reader_has_only(const gob_reader *r, uint32_t sections);
 
-/* Whether a section's bytes are those that were written; and those of all. */
+/* Whether a section's bytes are those that were written. */
 bool gob_reader_is_sound(const gob_reader *r, gob_section section);
-bool gob_reader_all_sound(const gob_reader *r);
+
+/* Those of all: GOB_MALFORMED with *why, GOB_STOPPED. */
+gob_status gob_reader_check_all(const gob_reader *r, const char **why);
 
 /* Whether those who load it look at all it holds. */
 GOB_INLINE bool gob_reader_checks(const gob_reader *r, bool mapped)
 {
     return !mapped || r->file.size <= GOB_CHECKED_MAX;
-}
-
-/* Between parts of a file: GOB_STOPPED where the one who waits does not any more. */
-GOB_INLINE gob_status gob_reader_poll(const gob_reader *r)
-{
-    return r->poll == NULL || r->poll(r->to) ? GOB_OK : GOB_STOPPED;
 }
 
 /* Computes all checksums of bytes that may be a snapshot, for tests of what they do not find. */

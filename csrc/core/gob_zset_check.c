@@ -35,7 +35,7 @@ static bool ascends(const gob_zset *z, const gob_block *b, const gob_window *w,
 }
 
 static gob_status hash_order(const gob_zset *z, const uint64_t *starts, const gob_multiset *s,
-                             const gob_reader *r, uint64_t *hash, const char **why)
+                             uint64_t *hash, const char **why)
 {
     gob_window w;
     gob_entry last;
@@ -53,9 +53,7 @@ static gob_status hash_order(const gob_zset *z, const uint64_t *starts, const go
                    "entries of the order do not ascend");
         *hash += gob_multiset_of(s, w.keys, w.members, w.count);
         last = (gob_entry){w.keys[w.count - 1], w.members[w.count - 1]};
-        if (rank % (1 << 20) < w.count) {
-            GOB_TRY(gob_reader_poll(r));
-        }
+        GOB_TRY(gob_spend(z->alloc.pace, w.count));
     }
     return GOB_OK;
 }
@@ -63,7 +61,7 @@ static gob_status hash_order(const gob_zset *z, const uint64_t *starts, const go
 /* The index */
 
 /* Members whose codes of one byte are their scores. */
-static gob_status hash_codes(const gob_pages *p, const gob_multiset *s, const gob_reader *r,
+static gob_status hash_codes(const gob_pages *p, const gob_multiset *s, gob_pace *pace,
                              uint64_t *hash)
 {
     uint64_t by_code[UINT8_MAX + 1] = {0};
@@ -73,7 +71,7 @@ static gob_status hash_codes(const gob_pages *p, const gob_multiset *s, const go
     for (size_t at = 0; p->count != 0 && at < (size_t)1 << p->bits; at++) {
         const gob_page_ref *ref = &p->dir[at];
         if (ref->page != NULL && ref->page->width == 1) {
-            GOB_TRY(gob_reader_poll(r));
+            GOB_TRY(gob_spend(pace, GOB_PAGE_IDS));
             uint64_t first = gob_bias(gob_page_member(gob_ref_number(ref), 0));
             *hash += gob_multiset_of_codes(s, first, ref->page->codes, by_code);
         }
@@ -82,14 +80,14 @@ static gob_status hash_codes(const gob_pages *p, const gob_multiset *s, const go
 }
 
 /* All others. */
-static gob_status hash_rest(const gob_index *ix, const gob_multiset *s, const gob_reader *r,
+static gob_status hash_rest(const gob_index *ix, const gob_multiset *s, gob_pace *pace,
                             uint64_t *hash)
 {
     int64_t members[GOB_WALK_MAX];
     double scores[GOB_WALK_MAX];
     gob_walk w = {.codes_from = GOB_CODE1_MAX + 1};
     for (size_t n; (n = gob_index_walk(ix, &w, members, scores)) != 0;) {
-        GOB_TRY(gob_reader_poll(r));
+        GOB_TRY(gob_spend(pace, n));
         for (size_t i = 0; i < n; i++) {
             uint64_t key = gob_key(scores[i]);
             uint64_t member = gob_bias(members[i]);
@@ -99,13 +97,13 @@ static gob_status hash_rest(const gob_index *ix, const gob_multiset *s, const go
     return GOB_OK;
 }
 
-static gob_status hash_index(const gob_index *ix, const gob_multiset *s, const gob_reader *r,
+static gob_status hash_index(const gob_index *ix, const gob_multiset *s, gob_pace *pace,
                              uint64_t *hash)
 {
     if (!ix->named) {
-        GOB_TRY(hash_codes(&ix->pages, s, r, hash));
+        GOB_TRY(hash_codes(&ix->pages, s, pace, hash));
     }
-    return hash_rest(ix, s, r, hash);
+    return hash_rest(ix, s, pace, hash);
 }
 
 /* Both */
@@ -114,24 +112,30 @@ typedef struct half {
     const gob_zset *z;
     const uint64_t *starts;
     const gob_multiset *set; /* NULL where there is no order to compare with */
-    gob_reader reader;       /* for its poll */
+    gob_pace *pace;
     gob_status status;
     const char *why;
     uint64_t hash;
 } half;
 
+/* The pace of a thread of its own, which nobody asks but the thread that waits for it. */
+typedef struct follower {
+    gob_pace pace;
+    atomic_bool stopped;
+} follower;
+
 typedef struct halves {
     half order;
     half index;
-    atomic_bool stopped;
+    follower aside;
 } halves;
 
 static void check_order(void *context)
 {
     halves *both = context;
     half *h = &both->order;
-    h->status = hash_order(h->z, h->starts, h->set, &h->reader, &h->hash, &h->why);
-    atomic_store(&both->stopped, h->status != GOB_OK);
+    h->status = hash_order(h->z, h->starts, h->set, &h->hash, &h->why);
+    atomic_store(&both->aside.stopped, h->status != GOB_OK);
 }
 
 static void check_index(void *context)
@@ -140,14 +144,14 @@ static void check_index(void *context)
     const gob_index *ix = &h->z->index;
     h->status = gob_index_validate(ix, &h->why) ? GOB_OK : GOB_MALFORMED;
     if (h->status == GOB_OK && h->set != NULL) {
-        h->status = hash_index(ix, h->set, &h->reader, &h->hash);
+        h->status = hash_index(ix, h->set, h->pace, &h->hash);
     }
 }
 
-/* The poll of a thread that nobody else asks. */
-static bool goes_on(void *stopped)
+static bool goes_on(gob_pace *pace)
 {
-    return !atomic_load_explicit((atomic_bool *)stopped, memory_order_relaxed);
+    follower *f = (follower *)pace;
+    return !atomic_load_explicit(&f->stopped, memory_order_relaxed);
 }
 
 static gob_status compare(halves *both, const char **why)
@@ -162,13 +166,12 @@ static gob_status compare(halves *both, const char **why)
     return GOB_OK;
 }
 
-gob_status gob_zset_check(gob_zset *z, const uint64_t *starts, uint64_t seed, const gob_reader *r,
-                          const char **why)
+gob_status gob_zset_check(gob_zset *z, const uint64_t *starts, uint64_t seed, const char **why)
 {
     gob_multiset set;
-    halves both = {.order = {.z = z, .starts = starts, .reader = *r}, .index = {.z = z}};
-    bool named = z->index.named;
-    if (z->order == NULL || z->order->count == 0 || (named && starts == NULL)) {
+    halves both = {.order = {.z = z, .starts = starts}, .index = {.z = z}};
+    both.index.pace = z->alloc.pace;
+    if (z->order == NULL || z->order->count == 0 || (z->index.named && starts == NULL)) {
         check_index(&both.index);
         return compare(&both, why);
     }
@@ -176,10 +179,10 @@ gob_status gob_zset_check(gob_zset *z, const uint64_t *starts, uint64_t seed, co
     GOB_TRY(gob_multiset_init(&set, &z->alloc, seed, z->order->count));
     both.order.set = both.index.set = &set;
     if (z->order->count >= PARALLEL_MIN) {
-        both.index.reader = (gob_reader){.poll = goes_on, .to = &both.stopped};
+        both.aside.pace.goes_on = goes_on;
+        both.index.pace = &both.aside.pace;
         gob_parallel((gob_task){check_order, &both}, (gob_task){check_index, &both.index});
     } else {
-        both.index.reader = *r;
         check_index(&both.index);
         check_order(&both);
     }

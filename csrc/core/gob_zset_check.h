@@ -3,7 +3,6 @@
 #ifndef GOB_ZSET_CHECK_H
 #define GOB_ZSET_CHECK_H
 
-#include "gob_snapshot.h"
 #include "gob_zset.h"
 
 /* The index is sound; and the order, where there is one, ascends and has the index's members and
@@ -11,8 +10,7 @@
  * is large. What differs is found as gob_multiset.h says, for which the seed has to be secret.
  *
  * Where members are names, `starts` tells which ids there are; without, only the index is looked
- * at. O(n). GOB_NOMEM, GOB_STOPPED by the reader's poll, GOB_MALFORMED with *why. */
-gob_status gob_zset_check(gob_zset *z, const uint64_t *starts, uint64_t seed, const gob_reader *r,
-                          const char **why);
+ * at. O(n). GOB_NOMEM, GOB_STOPPED by the pace of the set's allocator, GOB_MALFORMED with *why. */
+gob_status gob_zset_check(gob_zset *z, const uint64_t *starts, uint64_t seed, const char **why);
 
 #endif

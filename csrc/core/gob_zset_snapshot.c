@@ -182,7 +182,7 @@ static gob_status load_names(gob_zset *z, uint64_t seed, const gob_reader *r, co
     }
     gob_status status = gob_members_load(m, &z->alloc, r, starts, (size_t)o->kept, why);
     status = status == GOB_OK ? load_order(z, r, false, why) : status;
-    status = status == GOB_OK ? gob_zset_check(z, starts, seed, r, why) : status;
+    status = status == GOB_OK ? gob_zset_check(z, starts, seed, why) : status;
     gob_free(&z->alloc, starts, bytes);
     return status;
 }
@@ -229,6 +229,7 @@ static gob_status load(gob_zset *z, gob_member_kind *kind, const gob_reader *r, 
     options o;
     GOB_TRY(read_options(r, &o, why));
     gob_zset_init(z, layout_of(&o), o.merge_exponent, seed);
+    z->alloc.pace = r->pace;
     *kind = (gob_member_kind)o.member;
     if (mapped) {
         note_mapped(z, r);
@@ -236,7 +237,7 @@ static gob_status load(gob_zset *z, gob_member_kind *kind, const gob_reader *r, 
     gob_status status = load_parts(z, seed, r, &o, mapped, why);
     bool checked = z->index.named && !mapped; /* as its ids are known only then */
     if (status == GOB_OK && !checked && gob_reader_checks(r, mapped)) {
-        status = gob_zset_check(z, NULL, seed, r, why);
+        status = gob_zset_check(z, NULL, seed, why);
     }
     if (status != GOB_OK) {
         gob_zset_clear(z);
@@ -248,8 +249,9 @@ gob_status gob_zset_load(gob_zset *z, gob_member_kind *kind, const gob_reader *r
                          bool mapped, const char **why)
 {
     gob_zset_init(z, (gob_layout){.member_bytes = 8, .score_bytes = 8}, 1.0F, seed);
+    z->alloc.pace = r->pace;
     if (gob_reader_checks(r, mapped)) {
-        GOB_EXPECT(gob_reader_all_sound(r), "checksum of its content");
+        GOB_TRY(gob_reader_check_all(r, why));
         GOB_TRY(load(z, kind, r, seed, false, why));
         if (!mapped) {
             return GOB_OK;

@@ -26,7 +26,8 @@ static int module_exec(PyObject *module)
         gob_add_sortedset(module) < 0 || gob_add_boards(module) < 0 || gob_add_hash(module) < 0 ||
         gob_add_hash_iterator(module) < 0 || gob_add_table(module) < 0 ||
         gob_add_table_iterator(module) < 0 || gob_add_record(module) < 0 ||
-        gob_add_pgn(module) < 0 || gob_add_snapshot(module) < 0) {
+        gob_add_pgn(module) < 0 || gob_add_snapshot(module) < 0 || gob_add_arrow(module) < 0 ||
+        gob_add_arrow_export(module) < 0) {
         return -1;
     }
     return gob_add_traces(module);
@@ -35,6 +36,7 @@ static int module_exec(PyObject *module)
 static int module_traverse(PyObject *module, visitproc visit, void *arg)
 {
     gob_module_state *state = PyModule_GetState(module);
+    Py_VISIT(state->arrow_column_type);
     Py_VISIT(state->hash_type);
     Py_VISIT(state->hash_iterator_type);
     Py_VISIT(state->iterator_type);
@@ -53,6 +55,7 @@ static int module_traverse(PyObject *module, visitproc visit, void *arg)
 static int module_clear(PyObject *module)
 {
     gob_module_state *state = PyModule_GetState(module);
+    Py_CLEAR(state->arrow_column_type);
     Py_CLEAR(state->hash_type);
     Py_CLEAR(state->hash_iterator_type);
     Py_CLEAR(state->iterator_type);

@@ -17,6 +17,7 @@ typedef struct gob_uuid_state {
 } gob_uuid_state;
 
 typedef struct gob_module_state {
+    PyTypeObject *arrow_column_type;
     PyTypeObject *hash_type;
     PyTypeObject *hash_iterator_type;
     PyTypeObject *iterator_type;
@@ -37,6 +38,8 @@ const gob_module_state *gob_state_of(const void *object);
 int gob_seed(uint64_t *seed);
 
 /* Each returns 0, or -1 with an exception set. */
+int gob_add_arrow(PyObject *module);
+int gob_add_arrow_export(PyObject *module);
 int gob_add_boards(PyObject *module);
 int gob_add_build_info(PyObject *module);
 int gob_add_convert(PyObject *module);

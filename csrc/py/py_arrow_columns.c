@@ -5,13 +5,13 @@
 #include "py_uuid.h"
 
 static const gob_arrow_type types[] = {
-    {"u", "string", GOB_NAMES_OFFSETS32, true, 0, 0, false},
-    {"U", "large_string", GOB_NAMES_OFFSETS64, true, 0, 0, false},
-    {"vu", "string_view", GOB_NAMES_VIEWS, true, 0, 0, false},
-    {"z", "binary", GOB_NAMES_OFFSETS32, false, 0, 0, false},
-    {"Z", "large_binary", GOB_NAMES_OFFSETS64, false, 0, 0, false},
-    {"vz", "binary_view", GOB_NAMES_VIEWS, false, 0, 0, false},
-    {"n", "null", GOB_NAMES_LIST, false, 0, 0, false},
+    {"u", "string", GOB_NAMES_OFFSETS32, true, 0, 0, false, false},
+    {"U", "large_string", GOB_NAMES_OFFSETS64, true, 0, 0, false, false},
+    {"vu", "string_view", GOB_NAMES_VIEWS, true, 0, 0, false, false},
+    {"z", "binary", GOB_NAMES_OFFSETS32, false, 0, 0, false, false},
+    {"Z", "large_binary", GOB_NAMES_OFFSETS64, false, 0, 0, false, false},
+    {"vz", "binary_view", GOB_NAMES_VIEWS, false, 0, 0, false, false},
+    {"n", "null", GOB_NAMES_LIST, false, 0, 0, false, false},
 };
 
 static bool find_type(const char *format, gob_arrow_type *out)
@@ -27,8 +27,8 @@ static bool find_type(const char *format, gob_arrow_type *out)
     }
     char *end;
     long width = strtol(format + 2, &end, 10);
-    *out =
-        (gob_arrow_type){"w", "fixed_size_binary", GOB_NAMES_FIXED, false, (size_t)width, 0, false};
+    *out = (gob_arrow_type){
+        "w", "fixed_size_binary", GOB_NAMES_FIXED, false, (size_t)width, 0, false, false};
     return width > 0 && width <= INT32_MAX && *end == 0;
 }
 
@@ -41,7 +41,7 @@ static bool suits(const gob_arrow_type *type, gob_kind kind)
                             : type->is_text == (kind == GOB_STR);
 }
 
-static bool find_index(const char *format, gob_arrow_type *out)
+bool gob_arrow_find_index(const char *format, gob_arrow_type *out)
 {
     static const char formats[] = "cCsSiIlL"; /* int8, uint8, ... uint64 */
     const char *found = format[0] == 0 || format[1] != 0 ? NULL : strchr(formats, format[0]);
@@ -58,7 +58,7 @@ int gob_arrow_find_type(const gob_arrow_schema *schema, gob_kind kind, gob_arrow
     *out =
         (gob_arrow_type){.name = is_table ? "struct; choose one of its columns" : values->format};
     if (!find_type(values->format, out) || !suits(out, kind) ||
-        (schema->dictionary != NULL && !find_index(schema->format, out))) {
+        (schema->dictionary != NULL && !gob_arrow_find_index(schema->format, out))) {
         PyErr_Format(PyExc_TypeError, "%s can't come from an Arrow column of type %s",
                      gob_kind_word(kind), out->name);
         return -1;
@@ -72,24 +72,28 @@ int gob_arrow_refuse(const char *fault)
     return -1;
 }
 
-static int refuse_nulls(void)
+int gob_arrow_refuse_nulls(void)
 {
     PyErr_SetString(PyExc_ValueError, "nulls have no value; leave them out");
     return -1;
 }
 
-static bool has_nulls(const gob_arrow_array *a)
+bool gob_arrow_holds_nulls(const gob_arrow_array *a)
 {
-    const uint8_t *valid = a->buffers[0];
-    if (a->null_count == 0 || valid == NULL) {
+    if (gob_arrow_bitmap(a) == NULL) {
         return a->null_count > 0;
     }
-    for (int64_t i = a->offset; i < a->offset + a->length; i++) {
-        if ((valid[i / 8] >> (i % 8) & 1) == 0) {
+    for (size_t i = 0; i < (size_t)a->length; i++) {
+        if (gob_arrow_is_null(a, i)) {
             return true;
         }
     }
     return false;
+}
+
+bool gob_arrow_has_nulls(const gob_arrow_type *type, const gob_arrow_array *a)
+{
+    return type->form == GOB_NAMES_LIST || gob_arrow_holds_nulls(a);
 }
 
 static int64_t offset_at(const gob_names *c, size_t i)
@@ -141,6 +145,16 @@ static int check_views(const gob_names *c, size_t count, const gob_arrow_array *
     return 0;
 }
 
+static int check_text(gob_name text)
+{
+    if (GOB_UNLIKELY(!gob_utf8_valid(text.at, text.len))) {
+        PyObject *raises = PyUnicode_DecodeUTF8((const char *)text.at, (Py_ssize_t)text.len, NULL);
+        Py_XDECREF(raises);
+        return -1;
+    }
+    return 0;
+}
+
 int gob_names_check_text(const gob_names *c, size_t count)
 {
     if (c->form != GOB_NAMES_VIEWS) {
@@ -151,11 +165,7 @@ int gob_names_check_text(const gob_names *c, size_t count)
         }
     }
     for (size_t i = 0; i < count; i++) {
-        gob_name text = gob_names_at(c, i);
-        if (GOB_UNLIKELY(!gob_utf8_valid(text.at, text.len))) {
-            PyObject *raises =
-                PyUnicode_DecodeUTF8((const char *)text.at, (Py_ssize_t)text.len, NULL);
-            Py_XDECREF(raises);
+        if (check_text(gob_names_at(c, i)) < 0) {
             return -1;
         }
     }
@@ -197,45 +207,138 @@ static int check_counts(const gob_arrow_array *a, size_t width)
                : 0;
 }
 
+/* All but nulls and what rows hold. */
+static int check_layout(const gob_arrow_type *type, const gob_arrow_array *a, gob_names *out)
+{
+    if (check_counts(a, type->width) < 0 || find_buffers(type, a, out) < 0) {
+        return -1;
+    }
+    bool offsets = type->width == 0 && type->form != GOB_NAMES_VIEWS;
+    return offsets && a->length != 0 ? check_offsets(out, (size_t)a->length) : 0;
+}
+
 int gob_arrow_column(const gob_arrow_type *type, const gob_arrow_array *a, gob_names *out)
 {
     if (type->form == GOB_NAMES_LIST) {
         *out = (gob_names){.form = GOB_NAMES_LIST};
-        return a->length == 0 ? 0 : refuse_nulls();
+        return a->length == 0 ? 0 : gob_arrow_refuse_nulls();
     }
-    if (check_counts(a, type->width) < 0 || find_buffers(type, a, out) < 0) {
+    if (check_layout(type, a, out) < 0) {
         return -1;
     }
     size_t count = (size_t)a->length;
     if (count == 0) {
         return 0;
     }
-    if (has_nulls(a)) {
-        return refuse_nulls();
+    if (gob_arrow_holds_nulls(a)) {
+        return gob_arrow_refuse_nulls();
     }
     if (type->form == GOB_NAMES_VIEWS && check_views(out, count, a) < 0) {
-        return -1;
-    }
-    if (type->width == 0 && type->form != GOB_NAMES_VIEWS && check_offsets(out, count) < 0) {
         return -1;
     }
     return type->is_text ? gob_names_check_text(out, count) : 0;
 }
 
-int gob_arrow_indices(const gob_arrow_type *type, const gob_arrow_array *a, const uint8_t **out)
+/* Of a null no more is known than that its offsets ascend. */
+static int check_row(const gob_arrow_type *type, const gob_names *c, size_t i,
+                     const gob_arrow_array *a)
 {
-    if (check_counts(a, type->index_bytes) < 0) {
+    if (type->form == GOB_NAMES_VIEWS) {
+        const int64_t *sizes = a->buffers[a->buffer_count - 1];
+        int64_t buffers = sizes == NULL ? 0 : a->buffer_count - 3;
+        if (check_view(c, c->data + i * GOB_VIEW_BYTES, sizes, buffers) < 0) {
+            return -1;
+        }
+    }
+    return type->is_text ? check_text(gob_names_at(c, i)) : 0;
+}
+
+int gob_arrow_list(const gob_arrow_type *type, const gob_arrow_array *a, gob_name *out)
+{
+    gob_names column;
+    bool none = type->form == GOB_NAMES_LIST;
+    if (!none && (check_layout(type, a, &column) < 0)) {
         return -1;
     }
-    if (a->buffer_count != 2 || a->buffers == NULL || a->dictionary == NULL) {
-        return gob_arrow_refuse("wrong number of buffers");
+    for (size_t i = 0; i < (size_t)a->length; i++) {
+        if (none || gob_arrow_is_null(a, i)) {
+            out[i] = (gob_name){NULL, 0};
+        } else if (check_row(type, &column, i, a) < 0) {
+            return -1;
+        } else {
+            out[i] = gob_names_at(&column, i);
+        }
     }
-    if (a->length == 0) {
-        return 0;
+    return 0;
+}
+
+int gob_arrow_fixed(const gob_arrow_array *a, size_t width, const uint8_t **out)
+{
+    const gob_arrow_type type = {.form = GOB_NAMES_FIXED, .width = width};
+    gob_names column;
+    if (check_layout(&type, a, &column) < 0) {
+        return -1;
     }
-    if (a->buffers[1] == NULL) {
-        return gob_arrow_refuse("it has no rows");
+    *out = column.data;
+    return 0;
+}
+
+int gob_arrow_indices(const gob_arrow_type *type, const gob_arrow_array *a, const uint8_t **out)
+{
+    if (a->dictionary == NULL) {
+        return gob_arrow_refuse("it has no dictionary");
     }
-    *out = (const uint8_t *)a->buffers[1] + (size_t)a->offset * type->index_bytes;
-    return has_nulls(a) ? refuse_nulls() : 0;
+    if (gob_arrow_fixed(a, type->index_bytes, out) < 0) {
+        return -1;
+    }
+    bool refused = a->length != 0 && !type->nulls && gob_arrow_holds_nulls(a);
+    return refused ? gob_arrow_refuse_nulls() : 0;
+}
+
+/* A negative index becomes one that is too large. */
+static uint64_t load_index(const gob_arrow_type *type, const uint8_t *at)
+{
+    switch (type->index_bytes) {
+    case 1:
+        return type->index_signed ? (uint64_t)(int8_t)*at : *at;
+    case 2:
+        return type->index_signed ? (uint64_t)(int16_t)gob_load16(at) : gob_load16(at);
+    case 4:
+        return type->index_signed ? (uint64_t)(int32_t)gob_load32(at) : gob_load32(at);
+    default:
+        return gob_load64(at);
+    }
+}
+
+int gob_arrow_index(const gob_arrow_type *type, const gob_arrow_array *a, const uint8_t *indices,
+                    size_t i, size_t *place)
+{
+    uint64_t index = load_index(type, indices + i * type->index_bytes);
+    if (index >= (uint64_t)a->dictionary->length) {
+        return gob_arrow_refuse("an index leaves the dictionary");
+    }
+    *place = (size_t)index;
+    return 0;
+}
+
+static const char *kind_of(const char *format)
+{
+    static const char formats[] = "bcCsSiIlLefguUzZn";
+    static const char *const kinds[] = {
+        "bool",    "int8",    "uint8",   "int16", "uint16", "int32", "uint32", "int64", "uint64",
+        "float16", "float32", "float64", "str",   "str",    "bytes", "bytes",  "null"};
+    const char *found = format[0] == 0 || format[1] != 0 ? NULL : strchr(formats, format[0]);
+    gob_arrow_type type;
+    if (found != NULL) {
+        return kinds[found - formats];
+    }
+    if (!find_type(format, &type)) {
+        return format;
+    }
+    return type.is_text ? "str" : type.width == GOB_UUID_BYTES ? "uuid" : "bytes";
+}
+
+const char *gob_arrow_kind(const gob_arrow_schema *schema)
+{
+    return kind_of(schema->dictionary == NULL ? schema->format : schema->dictionary->format);
 }

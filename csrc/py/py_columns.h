@@ -4,17 +4,13 @@
 
 #include "py_names.h"
 
-struct gob_arrow_array;
-
-/* What the column points into is kept alive by one or more of the last three. */
+/* What the column points into is kept alive by one or both of the last two. */
 typedef struct gob_names_object {
     PyObject_HEAD gob_names column;
     size_t count;
     gob_kind kind;
     PyObject *source;
     uint8_t *own;
-    struct gob_arrow_array *chunks;
-    size_t chunk_count;
 } gob_names_object;
 
 extern const char *const gob_kind_words[]; /* by kind - GOB_STR */
@@ -41,16 +37,17 @@ int gob_texts_new(gob_names_object *self, size_t count, size_t bytes, gob_texts 
 /* Each fills an empty object; 0, or -1 with an exception. */
 int gob_names_from_objects(gob_names_object *self, PyObject *iterable);
 int gob_names_from_array(gob_names_object *self, PyObject *array);
-int gob_names_from_stream(gob_names_object *self, PyObject *exporter); /* __arrow_c_stream__ */
-int gob_names_from_pair(gob_names_object *self, PyObject *exporter);   /* __arrow_c_array__ */
+int gob_names_from_column(gob_names_object *self, PyObject *arrow_column, bool nulls);
+int gob_names_from_exporter(gob_names_object *self, PyObject *exporter, bool stream);
 
 /* Whether the rows of a column of offsets or views are UTF-8: 0, or -1 with Python's own error for
  * the first that is not. */
 int gob_names_check_text(const gob_names *c, size_t count);
 
+/* A new reference to a Names whose column is OFFSETS64 or FIXED, or to a copy of it as OFFSETS64.
+ * NULL with MemoryError. */
+PyObject *gob_names_packed(PyObject *names);
+
 /* Turns a column of text into one of UUIDs. */
 int gob_names_parse(gob_names_object *self);
-
-void gob_arrow_release(struct gob_arrow_array *chunks, size_t n);
-
 #endif

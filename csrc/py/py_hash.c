@@ -57,6 +57,12 @@ static PyObject *hash_is_compact(gob_hash_object *self, void *unused)
     return gob_ready(self) < 0 ? NULL : PyBool_FromLong(gob_hashmap_is_compact(&self->map));
 }
 
+static PyObject *hash_stamp(gob_hash_object *self, void *unused)
+{
+    (void)unused;
+    return PyLong_FromUnsignedLongLong(self->map.stamp);
+}
+
 static PyObject *hash_encoding(gob_hash_object *self, void *unused)
 {
     (void)unused;
@@ -182,6 +188,7 @@ static PyMethodDef methods[] = {
     GOB_PLAIN("_iterate", gob_hash_iterate, METH_O, NULL),
     GOB_PLAIN("_set_many", gob_hash_set_many, METH_VARARGS, NULL),
     GOB_PLAIN("_pop_many", gob_hash_pop_many, METH_O, NULL),
+    GOB_PLAIN("_part", gob_hash_part, METH_VARARGS, NULL),
     GOB_PLAIN("_increment_many", gob_hash_increment_many, METH_VARARGS, NULL),
     GOB_PLAIN("_configure", gob_hash_configure, METH_VARARGS, NULL),
     GOB_PLAIN("_assign", gob_hash_assign, METH_O, NULL),
@@ -201,6 +208,7 @@ static PyGetSetDef properties[] = {
     {"is_compact", (getter)hash_is_compact, NULL, is_compact_doc, NULL},
     {"key_dtype", (getter)hash_key_dtype, NULL, key_dtype_doc, NULL},
     {"value_dtype", (getter)hash_value_dtype, NULL, value_dtype_doc, NULL},
+    {"_stamp", (getter)hash_stamp, NULL, NULL, NULL},
     {"_encoding", (getter)hash_encoding, NULL, NULL, NULL},
     {"_max_compact", (getter)hash_max_compact, NULL, NULL, NULL},
     {NULL, NULL, NULL, NULL, NULL},

@@ -151,6 +151,11 @@ PyObject *gob_hash_iter(gob_hash_object *self);
 PyObject *gob_hash_iterate(gob_hash_object *self, PyObject *kind);
 gob_hash_method gob_hash_scan;
 
+/* py_value_columns.c: _part(at, most) -> (keys, values, at), Names or arrays of up to so many
+ * entries from a place on (0 at first), and the place after them, which is good while _stamp stays.
+ */
+PyObject *gob_hash_part(gob_hash_object *self, PyObject *args);
+
 /* py_hash_whole.c: the hash as a whole. */
 PyObject *gob_hash_configure(gob_hash_object *self, PyObject *args);
 PyObject *gob_hash_clear(gob_hash_object *self, PyObject *unused);

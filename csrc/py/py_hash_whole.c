@@ -154,22 +154,31 @@ static bool is_text(gob_kind kind, const gob_value *value)
            gob_utf8_valid(value->text.at, value->text.len);
 }
 
+static gob_status check_texts(const gob_hashmap *map, gob_kind key, gob_kind value,
+                              const char **why)
+{
+    gob_value field, of_field;
+    for (size_t at = 0; gob_hashmap_next(map, &at, &field, &of_field);) {
+        GOB_EXPECT(is_text(key, &field) && is_text(value, &of_field), "a text that is no UTF-8");
+        GOB_TRY(gob_spend(map->alloc.pace, 1));
+    }
+    return GOB_OK;
+}
+
 static gob_status load_map(void *object, const gob_reader *r, uint64_t seed, bool mapped,
                            const char **why)
 {
     gob_hash_object *self = object;
     gob_hashmap map;
     gob_hashmap_kinds kinds;
-    gob_value field, value;
-    size_t at = 0;
     GOB_TRY(gob_hashmap_load(&map, &kinds, r, seed, mapped, why));
     gob_kind own_key = gob_kind_of_datum(kinds.key);
     gob_kind own_value = gob_kind_of_datum(kinds.value);
-    while (gob_reader_checks(r, mapped) && gob_hashmap_next(&map, &at, &field, &value)) {
-        if (!is_text(own_key, &field) || !is_text(own_value, &value)) {
-            gob_hashmap_clear(&map);
-            GOB_EXPECT(false, "a text that is no UTF-8");
-        }
+    gob_status status =
+        gob_reader_checks(r, mapped) ? check_texts(&map, own_key, own_value, why) : GOB_OK;
+    if (status != GOB_OK) {
+        gob_hashmap_clear(&map);
+        return status;
     }
     gob_hashmap_clear(&self->map);
     self->map = map;
@@ -181,7 +190,8 @@ static gob_status load_map(void *object, const gob_reader *r, uint64_t seed, boo
 
 PyObject *gob_hash_load(gob_hash_object *self, PyObject *args)
 {
-    return gob_hash_check_own(self) < 0 ? NULL : gob_snapshot_load(self, args, load_map);
+    return gob_hash_check_own(self) < 0 ? NULL
+                                        : gob_snapshot_load(self, &self->map.alloc, args, load_map);
 }
 
 /* _memory() -> (blob, table, arena) in bytes */

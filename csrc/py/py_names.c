@@ -130,7 +130,7 @@ static int from_arrow(gob_names_object *self, PyObject *values)
     if (stream == 0 && pair == 0) {
         return 1;
     }
-    int result = stream ? gob_names_from_stream(self, values) : gob_names_from_pair(self, values);
+    int result = gob_names_from_exporter(self, values, stream != 0);
     if (result < 0 && PyErr_ExceptionMatches(PyExc_ImportError)) {
         PyErr_Clear();
         gob_names_forget(self);
@@ -163,9 +163,14 @@ static int fill(gob_names_object *self, PyObject *values, const gob_module_state
     if (PyArray_Check(values) || PyMemoryView_Check(values)) {
         return from_numpy(self, values);
     }
-    /* A set would give pairs, or a table, where it can be asked for arrays. */
+    if (Py_TYPE(values) == state->arrow_column_type) {
+        return gob_names_from_column(self, values, false);
+    }
+    /* Our containers would give pairs, or a table, where they can be asked for arrays. */
     if (PyList_CheckExact(values) || PyTuple_CheckExact(values) ||
-        PyObject_TypeCheck(values, state->sortedset_type)) {
+        PyObject_TypeCheck(values, state->sortedset_type) ||
+        PyObject_TypeCheck(values, state->hash_type) ||
+        PyObject_TypeCheck(values, state->table_type)) {
         return gob_names_from_objects(self, values);
     }
     return fill_from_others(self, values);
@@ -180,8 +185,6 @@ static gob_names_object *new_empty(const gob_module_state *state, gob_kind kind)
         self->kind = kind;
         self->source = NULL;
         self->own = NULL;
-        self->chunks = NULL;
-        self->chunk_count = 0;
         self->count = 0;
     }
     return self;
@@ -247,6 +250,17 @@ PyObject *gob_names_between(const gob_module_state *state, gob_kind kind, PyObje
     return (PyObject *)self;
 }
 
+PyObject *gob_names_or_nulls(const gob_module_state *state, gob_kind kind, PyObject *arrow_column)
+{
+    gob_names_object *self = new_empty(state, kind);
+    if (self == NULL || gob_names_from_column(self, arrow_column, true) < 0) {
+        Py_XDECREF(self);
+        return NULL;
+    }
+    PyObject_GC_Track((PyObject *)self);
+    return (PyObject *)self;
+}
+
 PyObject *gob_names_of(const gob_module_state *state, gob_kind kind, PyObject *values)
 {
     gob_names_object *self = new_empty(state, kind);
@@ -276,9 +290,6 @@ static PyObject *names(PyObject *module, PyObject *args)
 void gob_names_forget(gob_names_object *self)
 {
     self->count = 0;
-    gob_arrow_release(self->chunks, self->chunk_count);
-    self->chunks = NULL;
-    self->chunk_count = 0;
     PyMem_Free(self->own);
     self->own = NULL;
     Py_CLEAR(self->source);
@@ -389,27 +400,39 @@ const gob_names *gob_names_get(PyObject *object, gob_kind kind, size_t *count)
     return &self->column;
 }
 
-PyObject *gob_names_keep(PyObject *object, gob_kind kind)
+static PyObject *copy_of(const gob_names_object *self)
 {
-    size_t count;
-    const gob_names *column = gob_names_get(object, kind, &count);
-    if (column == NULL) {
-        return NULL;
-    }
-    const gob_names_object *self = (const gob_names_object *)object;
-    if (self->chunks == NULL && (self->source == NULL || !PyArray_Check(self->source))) {
-        return Py_NewRef(object);
-    }
-    gob_name *list = PyMem_New(gob_name, count);
+    gob_name *list = PyMem_New(gob_name, self->count);
     if (list == NULL) {
         return PyErr_NoMemory();
     }
-    for (size_t i = 0; i < count; i++) {
-        list[i] = gob_names_at(column, i);
+    for (size_t i = 0; i < self->count; i++) {
+        list[i] = gob_names_at(&self->column, i);
     }
-    PyObject *copy = gob_names_copy(PyType_GetModuleState(Py_TYPE(object)), kind, list, count);
+    PyObject *copy =
+        gob_names_copy(PyType_GetModuleState(Py_TYPE(self)), self->kind, list, self->count);
     PyMem_Free(list);
     return copy;
+}
+
+PyObject *gob_names_keep(PyObject *object, gob_kind kind)
+{
+    size_t count;
+    if (gob_names_get(object, kind, &count) == NULL) {
+        return NULL;
+    }
+    const gob_names_object *self = (const gob_names_object *)object;
+    const gob_module_state *state = PyType_GetModuleState(Py_TYPE(object));
+    bool safe = self->source == NULL ||
+                (!PyArray_Check(self->source) && Py_TYPE(self->source) != state->arrow_column_type);
+    return safe ? Py_NewRef(object) : copy_of(self);
+}
+
+PyObject *gob_names_packed(PyObject *object)
+{
+    const gob_names_object *self = (const gob_names_object *)object;
+    bool packed = self->column.form == GOB_NAMES_OFFSETS64 || self->column.form == GOB_NAMES_FIXED;
+    return packed ? Py_NewRef(object) : copy_of(self);
 }
 
 static PyMethodDef functions[] = {

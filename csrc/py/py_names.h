@@ -18,6 +18,9 @@ const gob_names *gob_names_get(PyObject *object, gob_kind kind, size_t *count);
 /* A new Names of what a caller has: any iterable, array or Arrow data. NULL with an exception. */
 PyObject *gob_names_of(const gob_module_state *state, gob_kind kind, PyObject *values);
 
+/* The same of an ArrowColumn, in which nulls become empty. */
+PyObject *gob_names_or_nulls(const gob_module_state *state, gob_kind kind, PyObject *arrow_column);
+
 /* A new Names with a copy of these. */
 PyObject *gob_names_copy(const gob_module_state *state, gob_kind kind, const gob_name *list,
                          size_t n);

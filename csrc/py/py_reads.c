@@ -64,6 +64,7 @@ PyObject *gob_reads_scores(gob_sortedset *self, PyObject *args)
 typedef struct columns {
     gob_kind kind;
     PyObject *names;   /* borrowed array of text or of bytes objects, */
+    gob_name *list;    /* or where names lie, */
     Py_buffer members; /* or a buffer of integers or UUIDs */
     Py_buffer scores;
     size_t rows;
@@ -130,6 +131,10 @@ static gob_status put_rows(const gob_sortedset *self, const columns *c, size_t r
         }
         gob_score_store((char *)c->scores.buf + (row + i) * score_bytes, score_bytes,
                         gob_key_score(entries[i].key));
+    }
+    if (c->list != NULL) {
+        memcpy(c->list + row, names, n * sizeof *names);
+        return GOB_OK;
     }
     for (size_t i = 0; c->kind == GOB_UUID && i < n; i++) {
         memcpy((char *)c->members.buf + (row + i) * names[i].len, names[i].at, names[i].len);
@@ -477,19 +482,25 @@ PyObject *gob_reads_walk(gob_sortedset *self, PyObject *args)
     return result < 0 ? NULL : PyLong_FromSize_t(work.filled);
 }
 
-/* A Names with a copy of these. Making it may run finalisers, which can't use the set meanwhile. */
+/* A Names of these. Making it may run finalisers, which can't use the set meanwhile. */
+static PyObject *copy_list(gob_sortedset *self, const gob_name *names, size_t n)
+{
+    gob_use before = gob_start(self, GOB_RUNNING);
+    PyObject *result = gob_names_copy(gob_state_of(self), (gob_kind)self->kind, names, n);
+    gob_finish(self, before);
+    return result;
+}
+
 static PyObject *copy_names(gob_sortedset *self, const int64_t *ids, size_t n)
 {
-    gob_name *names = PyMem_Malloc((n + 1) * sizeof *names);
+    gob_name *names = PyMem_New(gob_name, n);
     if (names == NULL) {
         return PyErr_NoMemory();
     }
     for (size_t i = 0; i < n; i++) {
         names[i] = gob_members_name(&self->z.index.members, ids[i]);
     }
-    gob_use before = gob_start(self, GOB_RUNNING);
-    PyObject *result = gob_names_copy(gob_state_of(self), (gob_kind)self->kind, names, n);
-    gob_finish(self, before);
+    PyObject *result = copy_list(self, names, n);
     PyMem_Free(names);
     return result;
 }
@@ -512,6 +523,43 @@ PyObject *gob_reads_names(gob_sortedset *self, PyObject *args)
     }
     PyBuffer_Release(&state);
     PyBuffer_Release(&ids);
+    return result;
+}
+
+/* Rows from a rank on, whose scores have been given room, of a set of names that is ready. */
+static PyObject *read_names(gob_sortedset *self, uint64_t start, columns *c)
+{
+    PyObject *result = NULL;
+    row_work work = {self, c, start, 1, NULL};
+    c->list = PyMem_New(gob_name, c->rows);
+    if (c->list == NULL) {
+        PyErr_NoMemory();
+    } else if (gob_sync(self) == 0 && check_range(self, (int64_t)start, 1, c->rows) == 0 &&
+               gob_run(self, row_stretch, &work, c->rows) == 0) {
+        result = copy_list(self, c->list, c->rows);
+    }
+    PyMem_Free(c->list);
+    return result;
+}
+
+/* _name_rows(start, scores) -> a Names of the members at ranks start, start + 1, ... */
+PyObject *gob_reads_name_rows(gob_sortedset *self, PyObject *args)
+{
+    long long start;
+    PyObject *scores;
+    if (!PyArg_ParseTuple(args, "LO:_name_rows", &start, &scores) || gob_ready(self) < 0) {
+        return NULL;
+    }
+    if (self->kind == GOB_INTS) {
+        gob_refuse_kind();
+        return NULL;
+    }
+    columns c = {.kind = (gob_kind)self->kind};
+    if (gob_buffer(scores, &c.scores, gob_score_bytes(self), true, &c.rows) < 0) {
+        return NULL;
+    }
+    PyObject *result = read_names(self, (uint64_t)start, &c);
+    PyBuffer_Release(&c.scores);
     return result;
 }
 

@@ -1,5 +1,6 @@
 #include "py_snapshot.h"
 
+#include "py_host.h"
 #include "py_status.h"
 
 #include "gob_fields_snapshot.h"
@@ -78,16 +79,6 @@ PyObject *gob_snapshot_save(void *object, PyObject *write, gob_saver *saver)
 
 /* Reading */
 
-/* Called without the GIL between parts of a file. */
-static bool poll(void *to)
-{
-    PyThreadState **thread = to;
-    PyEval_RestoreThread(*thread);
-    bool good = PyErr_CheckSignals() == 0;
-    *thread = PyEval_SaveThread();
-    return good;
-}
-
 static PyObject *raise_damage(void *object, const char *why)
 {
     const char *name = strrchr(Py_TYPE((PyObject *)object)->tp_name, '.');
@@ -102,7 +93,7 @@ static PyObject *raise_damage(void *object, const char *why)
     return NULL;
 }
 
-static gob_status load_from(void *object, gob_span file, uint64_t seed, bool mapped,
+static gob_status load_from(void *object, gob_span file, gob_pace *pace, uint64_t seed, bool mapped,
                             gob_loader *loader, const char **why)
 {
     gob_reader r;
@@ -110,12 +101,9 @@ static gob_status load_from(void *object, gob_span file, uint64_t seed, bool map
     if (status != GOB_OK) {
         return status;
     }
-    PyThreadState *thread = PyEval_SaveThread();
-    r.poll = poll;
-    r.to = &thread;
-    status = loader(object, &r, seed, mapped, why);
-    PyEval_RestoreThread(thread);
-    return status;
+    r.pace = pace;
+    Py_BEGIN_ALLOW_THREADS status = loader(object, &r, seed, mapped, why);
+    Py_END_ALLOW_THREADS return status;
 }
 
 /* The buffer, or a copy of it where somebody may write it while it is read, or where it does not
@@ -169,7 +157,7 @@ void gob_snapshot_unmap(void *object)
     PyMem_Free(m);
 }
 
-PyObject *gob_snapshot_load(void *object, PyObject *args, gob_loader *loader)
+PyObject *gob_snapshot_load(void *object, gob_alloc *a, PyObject *args, gob_loader *loader)
 {
     PyObject *buffer;
     Py_buffer view;
@@ -191,8 +179,9 @@ PyObject *gob_snapshot_load(void *object, PyObject *args, gob_loader *loader)
         return NULL;
     }
     gob_span file = {view.buf, (size_t)view.len};
+    gob_host_for(object, a, file.size);
     gob_use before = gob_start(object, GOB_RUNNING);
-    gob_status status = load_from(object, file, seed, mapped != 0, loader, &why);
+    gob_status status = load_from(object, file, a->pace, seed, mapped != 0, loader, &why);
     gob_finish(object, before);
     PyBuffer_Release(&view);
     Py_DECREF(buffer);

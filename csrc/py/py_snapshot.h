@@ -5,6 +5,7 @@
 #include "py_lock.h"
 #include "py_names.h"
 
+#include "gob_alloc.h"
 #include "gob_snapshot.h"
 
 /* What containers differ in. The object is the container; it runs without the GIL. */
@@ -15,10 +16,10 @@ typedef gob_status gob_loader(void *object, const gob_reader *r, uint64_t seed, 
 /* _save(write): hands the bytes of the object's snapshot to write(chunk), piece by piece. */
 PyObject *gob_snapshot_save(void *object, PyObject *write, gob_saver *saver);
 
-/* _load(buffer, mapped): an object, new but for what its __new__ did, becomes what the buffer
- * holds; where it is mapped, the buffer stays until gob_snapshot_unmap. SnapshotError says what is
- * wrong. */
-PyObject *gob_snapshot_load(void *object, PyObject *args, gob_loader *loader);
+/* _load(buffer, mapped): an object with its allocator, new but for what its __new__ did, becomes
+ * what the buffer holds; where it is mapped, the buffer stays until gob_snapshot_unmap.
+ * SnapshotError says what is wrong. */
+PyObject *gob_snapshot_load(void *object, gob_alloc *a, PyObject *args, gob_loader *loader);
 
 /* Lets go of the buffer of a mapped object, which is about to go itself. */
 void gob_snapshot_unmap(void *object);

@@ -81,6 +81,12 @@ static PyObject *sortedset_score_dtype(gob_sortedset *self, void *unused)
     return PyUnicode_FromFormat("float%u", gob_score_bytes(self) * 8);
 }
 
+static PyObject *sortedset_stamp(gob_sortedset *self, void *unused)
+{
+    (void)unused;
+    return PyLong_FromUnsignedLongLong(self->z.stamp);
+}
+
 static PyObject *sortedset_compress(gob_sortedset *self, void *unused)
 {
     (void)unused;
@@ -201,6 +207,7 @@ static PyMethodDef methods[] = {
     GOB_PLAIN("_remove", gob_write_remove, METH_VARARGS, NULL),
     GOB_PLAIN("_scores", gob_reads_scores, METH_VARARGS, NULL),
     GOB_PLAIN("_rows", gob_reads_rows, METH_VARARGS, NULL),
+    GOB_PLAIN("_name_rows", gob_reads_name_rows, METH_VARARGS, NULL),
     GOB_PLAIN("_select", gob_reads_select, METH_VARARGS, NULL),
     GOB_PLAIN("_extremes", gob_reads_extremes, METH_VARARGS, NULL),
     GOB_PLAIN("_walk", gob_reads_walk, METH_VARARGS, NULL),
@@ -230,6 +237,7 @@ static PyGetSetDef properties[] = {
      "Kinds of member and score, such as 'int64-float64'.", NULL},
     {"member_dtype", (getter)sortedset_member_dtype, NULL, "Kind of the members, as text.", NULL},
     {"score_dtype", (getter)sortedset_score_dtype, NULL, "Kind of the scores, as text.", NULL},
+    {"_stamp", (getter)sortedset_stamp, NULL, NULL, NULL},
     {"_compress", (getter)sortedset_compress, NULL, NULL, NULL},
     {"_merge_exponent", (getter)sortedset_merge_exponent, NULL, NULL, NULL},
     {NULL, NULL, NULL, NULL, NULL},

@@ -105,6 +105,7 @@ int gob_finish_with(PyObject *seal);
 /* py_reads.c: many reads. */
 PyObject *gob_reads_scores(gob_sortedset *self, PyObject *args);
 PyObject *gob_reads_rows(gob_sortedset *self, PyObject *args);
+PyObject *gob_reads_name_rows(gob_sortedset *self, PyObject *args);
 PyObject *gob_reads_select(gob_sortedset *self, PyObject *args);
 PyObject *gob_reads_extremes(gob_sortedset *self, PyObject *args);
 PyObject *gob_reads_walk(gob_sortedset *self, PyObject *args);

@@ -132,6 +132,12 @@ static PyObject *table_stamp(gob_table_object *self, void *unused)
     return PyLong_FromUnsignedLongLong(self->records.stamp);
 }
 
+static PyObject *table_epoch(gob_table_object *self, void *unused)
+{
+    (void)unused;
+    return PyLong_FromUnsignedLong(self->records.epoch);
+}
+
 PyDoc_STRVAR(clear_doc, "clear($self, /)\n--\n\n"
                         "Remove all records and give their memory back. O(n).\n\n"
                         ">>> t = goblin.HashTable({'ann': {'elo': '1500'}})\n"
@@ -177,6 +183,7 @@ static PyMethodDef methods[] = {
     GOB_PLAIN("_save", gob_table_save, METH_O, NULL),
     GOB_PLAIN("_load", gob_table_load, METH_VARARGS, NULL),
     GOB_PLAIN("_column", gob_table_column, METH_VARARGS, NULL),
+    GOB_PLAIN("_part", gob_table_part, METH_VARARGS, NULL),
     GOB_PLAIN("_configure", gob_table_configure, METH_VARARGS, NULL),
     GOB_PLAIN("_assign", gob_table_assign, METH_O, NULL),
     GOB_PLAIN("_swap", gob_table_swap, METH_O, NULL),
@@ -194,6 +201,7 @@ static PyGetSetDef properties[] = {
     {"field_dtype", (getter)table_field_dtype, NULL, "Kind of the fields, as text.", NULL},
     {"value_dtype", (getter)table_value_dtype, NULL, "Kind of the values, as text.", NULL},
     {"_stamp", (getter)table_stamp, NULL, NULL, NULL},
+    {"_epoch", (getter)table_epoch, NULL, NULL, NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
 

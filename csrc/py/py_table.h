@@ -45,6 +45,11 @@ PyObject *gob_table_update(gob_table_object *self, PyObject *args);
 PyObject *gob_table_take_rows(gob_table_object *self, PyObject *args);
 PyObject *gob_table_column(gob_table_object *self, PyObject *args);
 
+/* py_value_columns.c: _part(at, most, fields) -> (keys, columns, at) of up to so many records from
+ * a place on (0 at first), as _part of a Hash; good while _stamp and _epoch stay. A column is
+ * (values, valid, nulls): valid is None, or bytes with a bit for each record that has the field. */
+PyObject *gob_table_part(gob_table_object *self, PyObject *args);
+
 /* py_table_row_write.c */
 PyObject *gob_table_increment(gob_table_object *self, PyObject *const *args, Py_ssize_t nargs,
                               PyObject *kwnames);

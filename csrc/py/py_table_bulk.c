@@ -9,6 +9,7 @@
 typedef struct column {
     const gob_names *texts;
     const uint8_t *numbers;
+    const uint8_t *present; /* a bool for each row; NULL: all are */
     size_t count;
     bool real;
 } column;
@@ -62,7 +63,7 @@ static int take_column(gob_kind kind, PyObject *object, column *out)
 }
 
 /* The rows of a call: either `counts` says how many of the fields and of the one column of values
- * each row has, or every row has all fields, and a value in each column. */
+ * each row has, or a row has each field whose column has a value for it. */
 typedef struct load {
     gob_table_object *self;
     gob_table_kinds kinds;
@@ -81,13 +82,24 @@ typedef struct load {
 
 static size_t read_cells(load *c, size_t row)
 {
-    size_t n = c->counts == NULL ? c->field_count : (size_t)c->counts[row];
-    for (size_t i = 0; i < n; i++) {
-        c->cells[i].field = gob_names_at(c->fields, c->at + i);
-        c->cells[i].value =
-            c->counts == NULL ? value_at(&c->columns[i], row) : value_at(c->columns, c->at + i);
+    size_t n = (size_t)c->counts[row];
+    for (size_t i = 0; i < n; i++, c->at++) {
+        c->cells[i].field = gob_names_at(c->fields, c->at);
+        c->cells[i].value = value_at(c->columns, c->at);
     }
-    c->at += c->counts == NULL ? 0 : n;
+    return n;
+}
+
+static size_t read_row(load *c, size_t row)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < c->field_count; i++) {
+        const column *values = &c->columns[i];
+        if (values->present == NULL || values->present[row]) {
+            c->cells[n].field = gob_names_at(c->fields, i);
+            c->cells[n++].value = value_at(values, row);
+        }
+    }
     return n;
 }
 
@@ -114,7 +126,7 @@ static gob_status put_rows(void *context, size_t from, size_t n)
     load *c = context;
     for (size_t row = from; row < from + n; row++) {
         gob_name key;
-        size_t cells = read_cells(c, row);
+        size_t cells = c->counts == NULL ? read_row(c, row) : read_cells(c, row);
         GOB_TRY(read_key(c, row, &key));
         GOB_TRY(gob_records_put(&c->self->records, &c->stage, key, c->cells, cells));
     }
@@ -225,11 +237,30 @@ PyObject *gob_table_update(gob_table_object *self, PyObject *args)
     return result;
 }
 
+/* None, or an array of bool. */
+static int take_present(PyObject *object, size_t rows, column *out)
+{
+    PyArrayObject *array = (PyArrayObject *)object;
+    if (object == Py_None) {
+        return 0;
+    }
+    if (!PyArray_Check(object) || PyArray_TYPE(array) != NPY_BOOL || PyArray_NDIM(array) != 1 ||
+        !PyArray_IS_C_CONTIGUOUS(array) || (size_t)PyArray_DIM(array, 0) != rows) {
+        PyErr_SetString(PyExc_TypeError, "an array of bool, one a row, is wanted");
+        return -1;
+    }
+    out->present = (const uint8_t *)PyArray_BYTES(array);
+    return 0;
+}
+
 static int take_columns(const load *c, PyObject *objects, column *columns)
 {
     for (size_t i = 0; i < c->field_count; i++) {
-        PyObject *object = PyTuple_GET_ITEM(objects, (Py_ssize_t)i);
-        if (take_column((gob_kind)c->kinds.value, object, &columns[i]) < 0) {
+        PyObject *object, *present;
+        if (!PyArg_ParseTuple(PyTuple_GET_ITEM(objects, (Py_ssize_t)i), "OO:column", &object,
+                              &present) ||
+            take_column((gob_kind)c->kinds.value, object, &columns[i]) < 0 ||
+            take_present(present, c->rows, &columns[i]) < 0) {
             return -1;
         }
         if (columns[i].count != c->rows) {
@@ -241,7 +272,8 @@ static int take_columns(const load *c, PyObject *objects, column *columns)
     return 0;
 }
 
-/* _take_rows(keys, fields, columns): of each key, all fields; columns is a tuple of their values */
+/* _take_rows(keys, fields, columns): of each key, all fields; columns is a tuple of their values,
+ * each (values, present), the latter an array of bool, or None where every row has the field */
 PyObject *gob_table_take_rows(gob_table_object *self, PyObject *args)
 {
     PyObject *keys, *fields, *objects;

@@ -191,7 +191,8 @@ static gob_status check_texts(const gob_records *r, gob_table_kinds kinds, const
     gob_value key;
     gob_row row;
     bool good = true;
-    while (good && gob_records_next(r, &at, &key, &row)) {
+    gob_status status = GOB_OK;
+    while (good && status == GOB_OK && gob_records_next(r, &at, &key, &row)) {
         if (row.shape.count > room) {
             room = row.shape.count * 2;
             gob_part *more = PyMem_RawRealloc(parts, room * sizeof *parts);
@@ -202,10 +203,11 @@ static gob_status check_texts(const gob_records *r, gob_table_kinds kinds, const
             parts = more;
         }
         good = is_text(kinds.key, key.kind, key.text) && row_is_text(r, kinds, &row, parts);
+        status = gob_spend(r->alloc.pace, 1);
     }
     PyMem_RawFree(parts);
     GOB_EXPECT(good, "a text that is no UTF-8");
-    return GOB_OK;
+    return status;
 }
 
 static gob_status load_records(void *object, const gob_reader *reader, uint64_t seed, bool mapped,
@@ -235,7 +237,9 @@ static gob_status load_records(void *object, const gob_reader *reader, uint64_t 
 
 PyObject *gob_table_load(gob_table_object *self, PyObject *args)
 {
-    return gob_table_check_own(self) < 0 ? NULL : gob_snapshot_load(self, args, load_records);
+    return gob_table_check_own(self) < 0
+               ? NULL
+               : gob_snapshot_load(self, &self->records.alloc, args, load_records);
 }
 
 /* The list is made first, as that may run other code; str and bytes are no containers. */

@@ -282,7 +282,7 @@ PyObject *gob_whole_save(gob_sortedset *self, PyObject *write)
 }
 
 /* Names that are to become str have to be UTF-8. */
-static gob_status check_texts(const gob_zset *z, const gob_reader *r, const char **why)
+static gob_status check_texts(const gob_zset *z, const char **why)
 {
     int64_t ids[GOB_WALK_MAX];
     double scores[GOB_WALK_MAX];
@@ -293,7 +293,7 @@ static gob_status check_texts(const gob_zset *z, const gob_reader *r, const char
             gob_name name = gob_members_name(&z->index.members, ids[i]);
             GOB_EXPECT(gob_utf8_valid(name.at, name.len), "a member that is no UTF-8");
         }
-        GOB_TRY(gob_reader_poll(r));
+        GOB_TRY(gob_spend(z->alloc.pace, n));
     }
     return GOB_OK;
 }
@@ -307,7 +307,7 @@ static gob_status load_set(void *object, const gob_reader *r, uint64_t seed, boo
     GOB_TRY(gob_zset_load(&self->z, &kind, r, seed, mapped, why));
     gob_status status = GOB_OK;
     if (kind == GOB_MEMBER_STR && gob_reader_checks(r, mapped)) {
-        status = check_texts(&self->z, r, why);
+        status = check_texts(&self->z, why);
     }
     if (status != GOB_OK) {
         gob_zset_clear(&self->z);
@@ -326,7 +326,8 @@ static gob_status load_set(void *object, const gob_reader *r, uint64_t seed, boo
 
 PyObject *gob_whole_load(gob_sortedset *self, PyObject *args)
 {
-    return gob_ready_to_change(self) < 0 ? NULL : gob_snapshot_load(self, args, load_set);
+    return gob_ready_to_change(self) < 0 ? NULL
+                                         : gob_snapshot_load(self, &self->z.alloc, args, load_set);
 }
 
 /* _memory() -> (pages, table, members, pending, order) in bytes */

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Generic, TypeVar
 
+from .._frames import Arrays
 from ..errors import TraceError
 from ..progress import Progress, track
 from ._source import BLOCK, Source, TraceFile, as_list, size_of
@@ -13,7 +14,7 @@ MAX_RECORD = 1 << 28
 """Bytes of the longest row or command: a bound for the memory that a damaged file can ask for."""
 
 
-class Batch:
+class Batch(Arrays):
     """Some rows of a trace as arrays of equal length, one for each column.
 
     A column is an attribute and an item: `batch.page_id` is `batch["page_id"]`.
@@ -38,6 +39,9 @@ class Batch:
         if column in arrays:
             return arrays[column]
         raise AttributeError(f"batch has no column {column!r}")
+
+    def _arrow_arrays(self) -> dict[str, Any]:
+        return {name: self[name] for name in self.columns}
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} of {len(self):,} rows: {', '.join(self.columns)}>"

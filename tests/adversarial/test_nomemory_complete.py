@@ -31,7 +31,9 @@ OF_ARRAYS = {
         "__array__",
         "__getitem__",
     ),
-    *("__array__", "__getitem__", "members", "scores", "ranks", "groups", "to_list", "to_numpy"),
+    *("members", "scores", "ranks", "groups", "to_list", "to_numpy"),
+    *("__arrow_c_array__", "__arrow_c_schema__", "__arrow_c_stream__"),
+    *("to_arrow", "to_pandas", "to_polars"),
 }
 # The core is not asked: what it was built with.
 OF_THE_BUILD = {"build_info"}

@@ -53,24 +53,32 @@ static inline void test_counts_of(buffer good, size_t at, load_mapped *load_it)
     gob_snapshot_reseal(good.at, good.size);
 }
 
-/* A poll that makes the n-th allocation fail, from when it is asked first. */
+/* A host that is asked as often as can be, and makes the n-th allocation from then on fail. */
 typedef struct failing {
+    gob_pace pace;
     gob_alloc *alloc;
     uint64_t nth;
 } failing;
 
-static inline bool fail_later(void *to)
+static inline bool fail_later(gob_pace *pace)
 {
-    failing *f = to;
+    failing *f = (failing *)(void *)pace;
+    pace->left = 0;
     gob_alloc_fail_at(f->alloc, f->nth != 0 ? f->nth : f->alloc->fail_at);
     f->nth = 0;
     return true;
 }
 
-/* A poll that stops when it is asked for the last time of these. */
-static inline bool stop_at(void *to)
+/* A host that is asked as often as can be, and stops the last of so many times. */
+typedef struct stopping {
+    gob_pace pace;
+    int left;
+} stopping;
+
+static inline bool stop_at(gob_pace *pace)
 {
-    return --*(int *)to > 0;
+    pace->left = 0;
+    return --((stopping *)(void *)pace)->left > 0;
 }
 
 static inline uint64_t hash_of(const buffer *b)

@@ -316,7 +316,7 @@ static void test_failures(const setup *s, size_t n)
     free(stopped.at);
 }
 
-/* Each allocation of a load fails once, and each poll stops one: then nothing is left. */
+/* Each allocation of a load fails once, and each question stops one: then nothing is left. */
 static void test_failing_loads(const setup *s, size_t n, bool mapped)
 {
     buffer good = {.stop_at = SIZE_MAX};
@@ -330,18 +330,16 @@ static void test_failing_loads(const setup *s, size_t n, bool mapped)
     CHECK(gob_reader_open(&reader, (gob_span){good.at, good.size}, &why) == GOB_OK);
     gob_status status = GOB_NOMEM;
     for (uint64_t nth = 1; status != GOB_OK; nth++) {
-        failing f = {&h.alloc, nth};
-        reader.poll = fail_later;
-        reader.to = &f;
+        failing f = {{.goes_on = fail_later}, &h.alloc, nth};
+        reader.pace = &f.pace;
         status = gob_hashmap_load(&h, &found, &reader, 1, mapped, &why);
         CHECK(status == GOB_OK ? nth > 1 : status == GOB_NOMEM && h.alloc.live == 0);
     }
     gob_hashmap_clear(&h);
     status = GOB_STOPPED;
     for (int calls = 1; status != GOB_OK; calls++) {
-        int left = calls;
-        reader.poll = stop_at;
-        reader.to = &left;
+        stopping last = {{.goes_on = stop_at}, calls};
+        reader.pace = &last.pace;
         status = gob_hashmap_load(&h, &found, &reader, 1, mapped, &why);
         CHECK(status == GOB_OK ? calls > 2 : status == GOB_STOPPED && h.alloc.live == 0);
         CHECK(status == GOB_OK || gob_hashmap_count(&h) == 0);

@@ -277,7 +277,7 @@ static void test_failures(gob_records_kinds kinds, size_t n)
     free(stopped.at);
 }
 
-/* Each allocation of a load fails once, and each poll stops one: then nothing is left. */
+/* Each allocation of a load fails once, and each question stops one: then nothing is left. */
 static void test_failing_loads(gob_records_kinds kinds, size_t n, bool mapped)
 {
     buffer good = {.stop_at = SIZE_MAX};
@@ -291,18 +291,16 @@ static void test_failing_loads(gob_records_kinds kinds, size_t n, bool mapped)
     CHECK(gob_reader_open(&reader, (gob_span){good.at, good.size}, &why) == GOB_OK);
     gob_status status = GOB_NOMEM;
     for (uint64_t nth = 1; status != GOB_OK; nth++) {
-        failing f = {&r.alloc, nth};
-        reader.poll = fail_later;
-        reader.to = &f;
+        failing f = {{.goes_on = fail_later}, &r.alloc, nth};
+        reader.pace = &f.pace;
         status = gob_records_load(&r, &found, &reader, 1, mapped, &why);
         CHECK(status == GOB_OK ? nth > 1 : status == GOB_NOMEM && r.alloc.live == 0);
     }
     gob_records_clear(&r);
     status = GOB_STOPPED;
     for (int calls = 1; status != GOB_OK; calls++) {
-        int left = calls;
-        reader.poll = stop_at;
-        reader.to = &left;
+        stopping last = {{.goes_on = stop_at}, calls};
+        reader.pace = &last.pace;
         status = gob_records_load(&r, &found, &reader, 1, mapped, &why);
         CHECK(status == GOB_OK ? calls > 2 : status == GOB_STOPPED && r.alloc.live == 0);
         CHECK(status == GOB_OK || gob_records_count(&r) == 0);

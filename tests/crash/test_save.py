@@ -12,7 +12,6 @@ import random
 import signal
 import subprocess
 import sys
-import textwrap
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,48 +19,45 @@ from typing import Any
 
 import pytest
 
+if sys.platform != "linux":
+    pytest.skip("uses Linux's limits and mounts", allow_module_level=True)
+
+import savers
+from savers import CONTAINERS, make
+
 from goblin import SnapshotError, SortedSet
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="uses Linux's limits and mounts")
-
-# Saves sets of n members with scores n, for n of argv, over and over; tells of each.
-SAVER = """
-    import itertools, sys, goblin
-    path, compression = sys.argv[1], sys.argv[2] or None
-    sets = [goblin.SortedSet(range(n), float(n)) for n in map(int, sys.argv[3:])]
-    for z in itertools.cycle(sets):
-        z.save(path, compression=compression)
-        print(len(z), flush=True)
-"""
-SIZES = (1, 3000, 40_000)
+each_container = pytest.mark.parametrize("container", CONTAINERS)
 
 
-def assert_whole(path: Path) -> None:
+def assert_whole(container: str, path: Path) -> None:
     for mmap in (False, True):
         try:
-            z = SortedSet.load(path, mmap=mmap)
+            made = CONTAINERS[container].load(path, mmap=mmap)
         except ValueError as error:
             assert mmap
             assert not isinstance(error, SnapshotError)
             assert "can't be mapped" in str(error)
             return
-        z._validate()
-        assert len(z) in SIZES
-        assert z.count(len(z), len(z)) == len(z)
+        savers.assert_made(container, made)
 
 
-def kill_savers(path: Path, times: int, compression: str) -> int:
+def script(mode: str, *arguments: Any) -> list[str]:
+    return [sys.executable, savers.__file__, mode, *map(str, arguments)]
+
+
+def kill_savers(container: str, path: Path, times: int, compression: str) -> int:
     """Kills processes that save, each at another moment; how many left a temporary file."""
     rng = random.Random(times)
-    script = [sys.executable, "-c", textwrap.dedent(SAVER), path, compression, *map(str, SIZES)]
     for _ in range(times):
-        with subprocess.Popen(script, stdout=subprocess.PIPE) as process:
+        saver = script("cycle", container, path, compression)
+        with subprocess.Popen(saver, stdout=subprocess.PIPE) as process:
             assert process.stdout is not None
             process.stdout.readline()
-            time.sleep(rng.random() * 0.05)
+            time.sleep(rng.random() * 0.1)
             process.send_signal(signal.SIGKILL)
         assert process.returncode == -signal.SIGKILL
-        assert_whole(path)
+        assert_whole(container, path)
     others = {entry.name for entry in os.scandir(path.parent)} - {path.name}
     assert all(name.startswith(".goblin-") and name.endswith(".tmp") for name in others)
     assert len(others) <= times
@@ -69,51 +65,42 @@ def kill_savers(path: Path, times: int, compression: str) -> int:
 
 
 @pytest.mark.parametrize("compression", ["", "zstd"])
-def test_a_killed_process_leaves_a_whole_file(tmp_path: Path, compression: str) -> None:
-    kill_savers(tmp_path / "counts", 4, compression)
+@each_container
+def test_a_killed_process_leaves_a_whole_file(
+    tmp_path: Path, container: str, compression: str
+) -> None:
+    kill_savers(container, tmp_path / "saved", 2, compression)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("compression", ["", "zstd"])
-def test_many_killed_processes_leave_a_whole_file(tmp_path: Path, compression: str) -> None:
-    left = kill_savers(tmp_path / "counts", 200, compression)
+@each_container
+def test_many_killed_processes_leave_a_whole_file(
+    tmp_path: Path, container: str, compression: str
+) -> None:
+    left = kill_savers(container, tmp_path / "saved", 200, compression)
     assert left > 0, "no process was killed in the middle of a save"
 
 
-# Replaces a good file while files may have so many bytes, and says what that raised.
-LIMITED = """
-    import resource, signal, sys, goblin
-    path, limit, compression = sys.argv[1], int(sys.argv[2]), sys.argv[3] or None
-    z = goblin.SortedSet(range(40_000), 40_000.0)
-    z.rank(1)
-    before = z.digest()
-    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
-    try:
-        z.save(path, compression=compression)
-    except OSError as error:
-        print(error.strerror)
-    assert z.digest() == before
-    z._validate()
-"""
-
-
-def save_within(path: Path, limit: int, compression: str = "") -> str:
-    script = [sys.executable, "-c", textwrap.dedent(LIMITED), path, str(limit), compression]
-    return subprocess.run(script, capture_output=True, text=True, check=True).stdout.strip()
+def save_within(container: str, path: Path, limit: int, compression: str) -> str:
+    saver = script("limited", container, path, compression, limit)
+    return subprocess.run(saver, capture_output=True, text=True, check=True).stdout.strip()
 
 
 @pytest.mark.parametrize("compression", ["", "zstd"])
-@pytest.mark.parametrize("share", [0.0, 0.01, 0.5, 0.999])
-def test_a_file_that_may_not_grow(tmp_path: Path, share: float, compression: str) -> None:
-    path, whole = tmp_path / "counts", tmp_path / "whole"
-    SortedSet([0], 1.0).save(path)
-    assert save_within(whole, 1 << 30, compression) == ""
+@pytest.mark.parametrize("share", [0.0, 0.5, 0.999])
+@each_container
+def test_a_file_that_may_not_grow(
+    tmp_path: Path, container: str, share: float, compression: str
+) -> None:
+    path, whole = tmp_path / "saved", tmp_path / "whole"
+    make(container, savers.SIZES[-1]).save(whole, compression=compression or None)
+    make(container, 1).save(path)
     limit = int(whole.stat().st_size * share)
     whole.unlink()
-    assert save_within(path, limit, compression) == "File too large"
+    assert save_within(container, path, limit, compression) == "File too large"
     assert os.listdir(tmp_path) == [path.name]
-    assert len(SortedSet.load(path)) == 1
+    assert len(CONTAINERS[container].load(path)) == 1
 
 
 @contextlib.contextmanager
@@ -133,20 +120,20 @@ def small_disk(folder: Path, options: str) -> Iterator[Path]:
 
 
 @pytest.mark.parametrize("compression", [None, "zstd"])
-def test_a_disk_that_is_full(tmp_path: Path, compression: Any) -> None:
+@each_container
+def test_a_disk_that_is_full(tmp_path: Path, container: str, compression: Any) -> None:
     with small_disk(tmp_path, "size=256k") as folder:
-        path, old = folder / "counts", SortedSet(range(3000), 3000.0)
+        path, old = folder / "saved", make(container, 3000)
         old.save(path)
-        rng = random.Random(1)  # so that it can't be compressed away
-        large = SortedSet({n: rng.random() for n in range(50_000)})
+        large = savers.make_dense(container, 50_000)
         for _ in range(3):
             with pytest.raises(OSError, match="No space left"):
                 large.save(path, compression=compression)
             assert os.listdir(folder) == [path.name]
-            assert SortedSet.load(path) == old
+            assert CONTAINERS[container].load(path) == old
         large._validate()
-        SortedSet([0], 1.0).save(path)
-        assert_whole(path)
+        make(container, 1).save(path)
+        assert_whole(container, path)
 
 
 def test_a_disk_with_no_room_for_a_name(tmp_path: Path) -> None:

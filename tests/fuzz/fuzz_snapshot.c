@@ -8,7 +8,8 @@
 
 #include "gob_fuzz_entries.h"
 
-/* Bits of the first byte. Above them is which allocation fails, counted from the first poll on. */
+/* Bits of the first byte. Above them is which allocation fails, counted from the first question on.
+ */
 enum { RESEALED = 1, MAPPED = 2, FAILING = 4, NTH_BITS = 3 };
 
 typedef struct object {
@@ -46,13 +47,14 @@ static size_t allowed_for(size_t file)
 /* Loading and saving */
 
 typedef struct failing {
+    gob_pace pace;
     gob_alloc *alloc;
     unsigned nth; /* 0: none */
 } failing;
 
-static bool fail_later(void *to)
+static bool fail_later(gob_pace *pace)
 {
-    failing *f = to;
+    failing *f = (failing *)(void *)pace;
     if (f->nth != 0) {
         gob_alloc_fail_at(f->alloc, f->nth);
         f->nth = 0;
@@ -76,16 +78,16 @@ static gob_status load(object *o, gob_span file, bool mapped, unsigned nth)
 {
     const char *why = NULL;
     gob_reader r;
-    failing f = {&o->alloc, nth};
+    failing f = {{.goes_on = fail_later}, &o->alloc, nth};
     gob_status status = gob_reader_open(&r, file, &why);
     if (status == GOB_OK) {
         o->kind = r.kind;
-        r.poll = fail_later;
-        r.to = &f;
+        r.pace = &f.pace;
         largest_allowed = allowed_for(file.size);
         status = load_kind(o, &r, mapped, &why);
         largest_allowed = SIZE_MAX;
         gob_alloc_fail_at(&o->alloc, 0);
+        o->alloc.pace = NULL;
         REQUIRE(status == GOB_OK || o->alloc.live == 0);
         REQUIRE(o->alloc.live <= allowed_for(file.size));
     }

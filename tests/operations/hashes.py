@@ -8,6 +8,7 @@ from typing import Any
 
 from model.hash_checks import Kind, assert_memory
 from operations.files import saved
+from operations.frames import streamed
 
 from goblin import Hash
 
@@ -69,6 +70,11 @@ OPERATIONS: dict[str, Callable[[Hash, Kind], Any]] = {
     "sample": lambda h, k: h.sample(1),
     "scan": lambda h, k: list(h.scan(k.key_of("*1"))),
     "to_dict": lambda h, k: h.to_dict(),
+    "stream": lambda h, k: (
+        streamed(h),
+        (h.__arrow_c_schema__, h.__arrow_c_stream__),
+        (h.to_arrow, h.to_pandas, h.to_polars),
+    ),
     "to_numpy": lambda h, k: h.to_numpy(),
     "memory": lambda h, k: str(h.memory()),
     "__or__": lambda h, k: (h.__or__(dict(k.pairs(90))), h.__ror__({})),

@@ -7,9 +7,11 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from model.compare import assert_memory
 from model.layouts import Layout
 from operations.files import saved
+from operations.frames import streamed
 
 import goblin
 from goblin import SortedSet
@@ -185,6 +187,11 @@ OPERATIONS: dict[str, Operation] = {
     "describe": lambda z, m: z.describe(),
     "to_numpy": lambda z, m: z.to_numpy(),
     "to_dict": lambda z, m: z.to_dict(),
+    "stream": lambda z, m: (
+        streamed(z),
+        (z.__arrow_c_schema__, z.__arrow_c_stream__),
+        (z.to_arrow, z.to_pandas, z.to_polars),
+    ),
     "__array__": lambda z, m: z.__array__(),
     "items": lambda z, m: list(z.items().__iter__()),
     "items reversed": lambda z, m: list(z.items().__reversed__()),
@@ -208,6 +215,9 @@ OPERATIONS: dict[str, Operation] = {
     ),
     "__eq__": lambda z, m: z.__eq__(other(m)),
     "__ne__": lambda z, m: z.__ne__(z.copy()),
+    "annotate": lambda z, m: goblin.annotate(
+        pd.DataFrame({"m": list(map(m.one, range(9)))}), "m", z
+    ),
     "union": lambda z, m: goblin.union([z, other(m)]),
     "intersection": lambda z, m: goblin.intersection([other(m), z]),
     "difference": lambda z, m: goblin.difference(z, other(m)),

@@ -11,6 +11,7 @@ import pyarrow as pa
 from model.hash import KEYS, VALUES
 from model.hash_checks import Kind, assert_memory
 from operations.files import saved
+from operations.frames import streamed
 
 from goblin import HashTable, Record
 
@@ -98,6 +99,11 @@ TABLE_OPERATIONS: dict[str, Operation] = {
     "fields": lambda t, k: t.fields(),
     "column": lambda t, k: t.column(k.record.key_of("field:1")),
     "to_dict": lambda t, k: t.to_dict(),
+    "stream": lambda t, k: (
+        streamed(t),
+        (t.__arrow_c_schema__, t.__arrow_c_stream__),
+        (t.to_arrow, t.to_pandas, t.to_polars),
+    ),
     "memory": lambda t, k: str(t.memory()),
     "__or__": lambda t, k: (t.__or__(k.rows(9)), t.__ror__({})),
     "__ior__": lambda t, k: t.__ior__(k.rows(9)),

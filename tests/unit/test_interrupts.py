@@ -288,6 +288,27 @@ class TestAtEachQuestion:
         subject._validate()
 
 
+LOADED: dict[str, Callable[[], Any]] = {f"{kind}": given(kind).ordered for kind in KINDS}
+LOADED |= {"Hash": texts, "HashTable": table}
+
+
+@pytest.mark.parametrize("name", LOADED)
+def test_a_load_is_interrupted_at_each_question(name: str) -> None:
+    before = LOADED[name]()
+    data = before.to_bytes()
+    asked, question = True, 1
+    while asked:
+        made = type(before).__new__(type(before))
+        raised, asked = interrupted_at(question, made, lambda one: one._load(data, False))
+        assert raised == asked
+        made._validate()
+        assert len(made) == (0 if raised else len(before))
+        made._load(data, False)
+        assert made.to_bytes() == data
+        question += 1
+    assert question > 5
+
+
 # ---- with a timer, where the set is made by the call
 
 

@@ -64,14 +64,25 @@ def test_a_series_maps_its_index_to_scores() -> None:
 
 
 @pytest.mark.parametrize("frame", FRAMES, ids=lambda frame: type(frame).__module__)
-def test_frames_are_neither(frame: Any) -> None:
+def test_frames_are_no_mappings_of_columns(frame: Any) -> None:
     h, z, table = Hash({"k": "v"}), SortedSet({"k": 1.0}), HashTable({"k": {"f": "v"}})
-    for take in (Hash, HashTable, SortedSet, h.update, z.update, table.update, table["k"].update):
-        with pytest.raises(TypeError, match=r"not a frame.* zip\("):
+    lazy = r"not a frame.* zip\("
+    for take in (SortedSet, z.update):
+        with pytest.raises(TypeError, match=rf"type str|{lazy}"):
             take(frame)
+    for take in (HashTable, table.update):
+        with pytest.raises(TypeError, match=rf"no column 'key'; from_arrow|{lazy}"):
+            take(frame)
+    with pytest.raises(TypeError, match=lazy):
+        table["k"].update(frame)
     with pytest.raises(TypeError, match=r"record 'x': .*not a frame"):
         table["x"] = frame
     assert (h, z, table) == ({"k": "v"}, {"k": 1.0}, {"k": {"f": "v"}})
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame(FRAME), pl.DataFrame(FRAME)])
+def test_frames_of_two_columns_are_pairs(frame: Any) -> None:
+    assert Hash(frame) == {"xy": "vw", "zu": "st"}
 
 
 def test_columns_of_frames_make_pairs() -> None:

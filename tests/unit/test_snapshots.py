@@ -10,22 +10,25 @@ import os
 import pickle
 import signal
 import stat
+import struct
 import subprocess
 import sys
 import tempfile
+import textwrap
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from model.compare import assert_memory
 from model.layouts import ALL_LAYOUTS, LAYOUTS, Layout
 from snapshots import Subject, assert_alike, fill, paged_subjects, subjects
 
 import goblin._snapshot as product
-from goblin import GoblinError, SnapshotError, SortedSet
+from goblin import GoblinError, Hash, SnapshotError, SortedSet
 from goblin._zstd import import_zstd
 
 SUBJECTS = [*subjects(), *paged_subjects()]
@@ -319,6 +322,98 @@ def test_zstd_of_something_else(path: Path) -> None:
     path.write_bytes(import_zstd().compress(b"what?"))
     with pytest.raises(SnapshotError, match="does not begin"):
         SortedSet.load(path)
+
+
+def bomb(begin: bytes, end: bytes = b"") -> bytes:
+    """A small frame of very many zeros between a beginning and an end."""
+    compressor = import_zstd().ZstdCompressor()
+    zeros = bytes(1 << 22)
+    parts = [begin, *[zeros] * 128, end]
+    return b"".join(map(compressor.compress, parts)) + compressor.flush()
+
+
+def tail(size: int, sections: int = 1) -> bytes:
+    """What a file of this size ends with, its list of sections included."""
+    offset = size - 32 * (sections + 1)
+    return bytes(32 * sections) + struct.pack("<QI12x8s", offset, sections, b"\x89GOB\r\n\x1a\n")
+
+
+MEASURED_LOAD = """
+    import re, sys, goblin
+    def peak():
+        with open("/proc/self/status") as status:
+            return int(re.search(r"VmHWM:\\s*(\\d+) kB", status.read())[1]) >> 10
+    goblin.SortedSet({1: 1.0}).save(sys.argv[1] + ".small", compression="zstd")
+    goblin.SortedSet.load(sys.argv[1] + ".small")
+    before = peak()
+    try:
+        getattr(goblin, sys.argv[2]).load(sys.argv[1])
+    except goblin.SnapshotError as error:
+        print(error)
+    print(peak() - before)
+"""
+
+
+def measured_load(path: Path, container: str) -> tuple[str, int]:
+    """What loading a file in a new process says, and how many MiB that process grew by."""
+    script = [sys.executable, "-c", textwrap.dedent(MEASURED_LOAD), path, container]
+    done = subprocess.run(script, capture_output=True, text=True, check=True)
+    *said, grown = done.stdout.splitlines()
+    return "".join(said), int(grown)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="measures memory as Linux does")
+@pytest.mark.parametrize(
+    ("begin", "end", "why"),
+    [
+        (b"", b"", "does not begin as a snapshot"),
+        (SortedSet({1: 1.0}).to_bytes(), b"", "does not end as a snapshot of its size"),
+        (SortedSet({1: 1.0}).to_bytes(), tail(1 << 28), "does not end as a snapshot of its size"),
+    ],
+    ids=["no beginning", "no end", "another size"],
+)
+def test_zstd_of_far_more_than_it_says_is_refused_in_little_memory(
+    path: Path, begin: bytes, end: bytes, why: str
+) -> None:
+    path.write_bytes(bomb(begin, end))
+    assert path.stat().st_size < 200_000
+    said, grown = measured_load(path, "SortedSet")
+    assert why in said
+    assert str(path) in said
+    assert grown < 40
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="measures memory as Linux does")
+def test_zstd_of_as_much_as_it_says_is_read_in_little_more(path: Path) -> None:
+    """Content that is worth a thousandth of its size, in the file and in the object."""
+    value = "0" * (50 << 20)
+    Hash({"a": value}).save(path, compression="zstd")
+    assert path.stat().st_size < 100_000
+    assert Hash.load(path)["a"] == value
+    said, grown = measured_load(path, "Hash")
+    assert said == ""
+    assert 100 <= grown < 140  # the content, and the hash
+
+
+@posix
+def test_a_signal_is_heard_while_zstd_is_expanded(path: Path) -> None:
+    """Again and again: those that come during one long step would be heard as one."""
+    path.write_bytes(bomb(SortedSet({1: 1.0}).to_bytes()))
+    heard: list[int] = []
+
+    def handler(number: int, _: Any) -> None:
+        heard.append(number)
+        if len(heard) == 3:
+            raise LookupError("from the handler")
+
+    before = signal.signal(signal.SIGALRM, handler)
+    signal.setitimer(signal.ITIMER_REAL, 0.01, 0.01)
+    try:
+        with pytest.raises(LookupError, match="from the handler"):
+            SortedSet.load(path)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
 
 
 @pytest.mark.parametrize("wrong", ["gzip", "ZSTD", "", b"zstd", True, 3])
@@ -778,12 +873,17 @@ READS: dict[str, Callable[[SortedSet, Any], Any]] = {
     "score_dtype": lambda z, m: z.score_dtype,
     "scores": lambda z, m: z.scores([m]).tolist(),
     "sum": lambda z, m: z.sum(0, 5),
+    "to_arrow": lambda z, m: z.to_arrow().to_pylist(),
+    "to_pandas": lambda z, m: z.to_pandas().to_dict("list"),
+    "to_polars": lambda z, m: z.to_polars().rows(),
     "to_bytes": lambda z, m: SortedSet.from_bytes(z.to_bytes()).to_dict(),
     "to_dict": lambda z, m: z.to_dict(),
     "to_numpy": lambda z, m: [part.tolist() for part in z.to_numpy()],
     "top": lambda z, m: z.top(3).to_list(),
     "total": lambda z, m: repr(z.total()),
     "values": lambda z, m: list(z.values()),
+    "__arrow_c_schema__": lambda z, m: str(pa.schema(z)),
+    "__arrow_c_stream__": lambda z, m: pa.table(z).to_pylist(),
     "__array__": lambda z, m: repr(np.asarray(z)),
     "__contains__": lambda z, m: m in z,
     "__copy__": lambda z, m: copy.copy(z).to_dict(),

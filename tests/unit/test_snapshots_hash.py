@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from model.hash_checks import ALL_KINDS, Kind, assert_memory
 from operations.files import saved
@@ -204,7 +205,12 @@ WHOLE_READS: dict[str, Callable[[Any, Any], Any]] = {  # a Hash and a HashTable
     "key_dtype": lambda h, k: h.key_dtype,
     "memory": lambda h, k: h.memory().total > 0,
     "save": lambda h, k: saved(h),
+    "to_arrow": lambda h, k: SORTED(map(sorted, map(dict.items, h.to_arrow().to_pylist()))),
     "to_bytes": lambda h, k: h.to_bytes(),
+    "to_pandas": lambda h, k: sorted(h.to_pandas()["key"]),
+    "to_polars": lambda h, k: sorted(h.to_polars()["key"]),
+    "__arrow_c_schema__": lambda h, k: sorted(pa.schema(h).names),
+    "__arrow_c_stream__": lambda h, k: pa.table(h).num_rows,
     "value_dtype": lambda h, k: h.value_dtype,
     "__sizeof__": lambda h, k: sys.getsizeof(h) > 0,
 }

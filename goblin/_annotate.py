@@ -1,0 +1,76 @@
+"""Scores and ranks of a sorted set as columns of a frame."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any, TypeVar
+
+import numpy as np
+
+from . import _convert
+from ._sortedset import SortedSet
+
+Frame = TypeVar("Frame")
+
+
+def annotate(
+    frame: Frame, key: str, z: SortedSet[Any], *, score: str = "score", rank: str = "rank"
+) -> Frame:
+    """Add the scores and ranks that a frame's members have in a sorted set, as a new frame.
+
+    `frame` is a DataFrame of pandas or polars of n rows, `key` names its column of members, and
+    `score` and `rank` the new ones; columns of these names are replaced. Ranks count from the
+    lowest score. What is absent from the set, or null, has a null in both: in pandas `score` is
+    then NaN and `rank` NA of "Int64". KeyError where there is no such column, TypeError for another
+    frame or members of another kind. O(n log size).
+
+    >>> import goblin
+    >>> import pandas as pd
+    >>> z = goblin.SortedSet({"ann": 1500.0, "bob": 1400.0})
+    >>> goblin.annotate(pd.DataFrame({"name": ["ann", "cyd"]}), "name", z)
+      name   score  rank
+    0  ann  1500.0     1
+    1  cyd     NaN  <NA>
+    """
+    for name, add in (("pandas", _pandas), ("polars", _polars)):
+        library = sys.modules.get(name)  # who has a frame of one has loaded it
+        if library is not None and isinstance(frame, library.DataFrame):
+            made: Frame = add(frame, key, z, (score, rank))
+            return made
+    raise TypeError(f"a DataFrame of pandas or polars is wanted, not {type(frame).__name__}")
+
+
+def _looked_up(members: Any, z: SortedSet[Any]) -> tuple[Any, Any]:
+    """Scores, and ranks, -1 where absent, of one moment."""
+    if not len(members):  # of whatever type
+        members = ()
+    ids: Any = _convert.members(members, z.member_dtype)
+    return z._atomically(lambda: (z.scores(ids), z.ranks(ids)))
+
+
+def _pandas(frame: Any, key: str, z: SortedSet[Any], names: tuple[str, str]) -> Any:
+    import pandas
+
+    column = frame[key]
+    present = column.notna().to_numpy()
+    scores, ranks = np.full(len(column), np.nan, z.score_dtype), np.full(len(column), -1)
+    scores[present], ranks[present] = _looked_up(column[present].to_numpy(), z)
+    masked = pandas.array(ranks, dtype="Int64")
+    masked[ranks < 0] = pandas.NA
+    return frame.assign(**dict(zip(names, (scores, masked), strict=True)))
+
+
+def _polars(frame: Any, key: str, z: SortedSet[Any], names: tuple[str, str]) -> Any:
+    import polars
+
+    column = frame[key]
+    found = _looked_up(column.drop_nulls(), z)
+    places = np.flatnonzero(column.is_not_null().to_numpy())
+    columns = []
+    for name, values in zip(names, found, strict=True):
+        whole = np.zeros(len(column), values.dtype)
+        whole[places] = values
+        absent = np.ones(len(column), np.bool_)
+        absent[places] = found[1] < 0
+        columns.append(polars.Series(name, whole).set(polars.Series(absent), None))
+    return frame.with_columns(columns)
