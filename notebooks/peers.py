@@ -27,6 +27,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 
+import goblin
 from goblin import Hash, SortedSet, plot, synthetic, union
 
 words = re.findall("[a-z]+", pydoc.plaintext.document(str).lower())
@@ -107,13 +108,15 @@ pd.DataFrame({"pandas": elo.describe(), "goblin": described}, index=list(describ
 
 # %% [markdown]
 # The difference comes with the next update: pandas ranks a column anew each time, `board` keeps its
-# order. And a set goes back into pandas as arrays:
+# order. `to_pandas` and `to_polars` make frames of it, and `annotate` looks the keys of a frame up:
 
 # %%
 board.increment("player7", 100)
-members, scores = board.to_numpy()
-back = pd.Series(scores, index=members.astype(object), name="elo")
+back = board.to_pandas().set_index("member").score
 assert back["player7"] == elo["player7"] + 100
+
+guests = pd.DataFrame({"player": ["player7", "player9", "nobody"]})
+goblin.annotate(guests, "player", board)
 
 # %% [markdown]
 # ## Redis
