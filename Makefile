@@ -27,8 +27,8 @@ say = @printf '\n=== %s\n' '$(1)'
 
 .NOTPARALLEL:
 .PHONY: help demo test test-py test-doc docs test-c test-neon test-asan test-ubsan test-tsan \
-    test-valgrind test-slow test-simd test-debug test-wheel fuzz fuzz-smoke lint format bench \
-    bench-full build wheel clean
+    test-valgrind test-slow test-simd test-debug test-wheel fuzz fuzz-smoke lint format notebooks \
+    bench bench-full build wheel clean
 
 help: ## list these targets
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 14
@@ -176,6 +176,10 @@ format: $(READY) ## rewrite Python and C sources in the house style
 	@$(BIN)/ruff check --fix --select I .
 	@$(BIN)/ruff format .
 	@find csrc tests/c tests/fuzz tests/threads -name '*.[ch]' | xargs $(BIN)/clang-format -i
+
+notebooks: build ## run notebooks/*.py (NAMES=, without .py, for some) and write each as .ipynb beside it
+	$(call say,Notebooks)
+	@$(BIN)/python tests/notebooks/rendering.py $(NAMES)
 
 bench: build ## run the benchmarks beside their peers, and write docs/benchmarks (SIZE=--quick, --full)
 	$(call say,Benchmarks)
