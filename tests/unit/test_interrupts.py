@@ -459,35 +459,33 @@ class Counter(threading.Thread):
             time.sleep(0.001)
 
 
+@pytest.fixture(scope="module", params=["int64", "str"])
+def large(request: pytest.FixtureRequest) -> Input:
+    """Ten million integers or five million names."""
+    return Input(request.param, LARGE if request.param == "int64" else LARGE // 2)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", CALLS)
-@pytest.mark.parametrize("kind", ["int64", "str"])
-class TestLarge:
-    """Ten million integers or five million names."""
-
-    @pytest.fixture(scope="class")
-    def large(self, kind: str) -> Input:
-        return Input(kind, LARGE if kind == "int64" else LARGE // 2)
-
-    def test_the_call_ends_and_others_ran(self, large: Input, kind: str, name: str) -> None:
-        make, call = CALLS[name]
-        counter = Counter()
-        counter.start()
+def test_large_calls_end_and_others_ran(large: Input, name: str) -> None:
+    make, call = CALLS[name]
+    counter = Counter()
+    counter.start()
+    z = make(large)
+    whole = duration(lambda: call(z, large))
+    for share in (0.2, 0.5, 0.8):
         z = make(large)
-        whole = duration(lambda: call(z, large))
-        for share in (0.2, 0.5, 0.8):
-            z = make(large)
-            size, total = len(z), z.total()
-            counted = counter.count
-            start = time.monotonic()
-            try:
-                with alarm(whole * share):
-                    call(z, large)
-            except KeyboardInterrupt:
-                if (len(z), z.total()) == (size, total):
-                    call(z, large)
-            assert time.monotonic() - start < PATIENCE
-            assert whole < 0.1 or counter.count > counted
-            z._validate()
-        counter.stopped = True
-        counter.join()
+        size, total = len(z), z.total()
+        counted = counter.count
+        start = time.monotonic()
+        try:
+            with alarm(whole * share):
+                call(z, large)
+        except KeyboardInterrupt:
+            if (len(z), z.total()) == (size, total):
+                call(z, large)
+        assert time.monotonic() - start < PATIENCE
+        assert whole < 0.1 or counter.count > counted
+        z._validate()
+    counter.stopped = True
+    counter.join()
