@@ -20,6 +20,9 @@ from model.layouts import LAYOUTS, Layout
 
 TESTS = Path(__file__).parent
 
+# A shell's background job ignores Ctrl-C, and so would every test of it.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
 settings.register_profile(
     "dev",
     max_examples=25,
