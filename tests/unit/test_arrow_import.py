@@ -209,6 +209,32 @@ def test_columns_that_have_only_the_interface(kind: str) -> None:
         SortedSet(member=kind).increment_many(Exporter(pa.table({"a": members})))  # type: ignore[arg-type]
 
 
+EMPTY: dict[str, Any] = {
+    "pandas": lambda: pd.Series([], dtype="Int64"),
+    "pandas of Arrow": lambda: pd.Series([], dtype=pd.ArrowDtype(pa.int64())),
+    "pandas categories": lambda: pd.Series(pd.Categorical([], categories=[1, 2])),
+    "polars": lambda: pl.Series([], dtype=pl.Int64),
+    "Array": lambda: pa.array([], pa.int64()),
+    "chunks": lambda: pa.chunked_array([], pa.int64()),
+}
+
+
+@pytest.mark.parametrize("make", EMPTY.values(), ids=EMPTY)
+def test_empty_columns_bring_their_kind(make: Any) -> None:
+    assert SortedSet.from_counts(make()).layout == "int64-float64"
+    assert SortedSet(make(), 1.0).layout == "int64-float64"
+    assert SortedSet.from_counts([make(), np.array([5])], member="int64") == {5: 1.0}
+    assert SortedSet(pa.array([], pa.binary()), 1.0).member_dtype == "bytes"
+    assert SortedSet(pl.Series([], dtype=pl.String), 1.0).member_dtype == "str"
+
+
+def test_a_null_in_front_does_not_hide_the_kind() -> None:
+    for column in (pa.array([None, 5]), pl.Series([None, 5]), pd.Series([None, 5])):
+        with pytest.raises(TypeError, match="NaN where one is missing; leave these out"):
+            SortedSet.from_counts(column)
+    assert SortedSet.from_counts(pa.array([None, b"x"])[1:]).member_dtype == "bytes"
+
+
 # ---- counting
 
 
