@@ -8,6 +8,7 @@ bins, never for all of its members.
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
@@ -242,6 +243,8 @@ def _counts(z: SortedSet[Any], bins: Any, log: bool) -> tuple[NDArray[np.int64],
     if ends is None:
         return None
     lo, hi = ends
+    if log and operator.index(bins) < 1:
+        raise ValueError("`bins` must be positive, when an integer")
     return z.histogram(_log_edges(lo, hi, bins) if log and lo < hi else bins, ends)
 
 

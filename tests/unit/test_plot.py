@@ -164,6 +164,13 @@ def test_edges_are_taken_as_they_are(ax: Axes) -> None:
 
 
 @pytest.mark.parametrize("log", [True, False])
+@pytest.mark.parametrize("bins", [0, -1, 2.5, "auto"])
+def test_bins_that_are_none(bins: Any, log: bool, ax: Axes) -> None:
+    with pytest.raises(ValueError if bins in (0, -1) else TypeError, match=r"bins|integer"):
+        histogram(SETS["counts"], ax=ax, bins=bins, log=log)
+
+
+@pytest.mark.parametrize("log", [True, False])
 @pytest.mark.parametrize("name", ["counts", "negative", "uuids", "nasty"])
 def test_ranks_and_sizes(name: str, log: bool, ax: Axes) -> None:
     rank_size(SETS[name], ax=ax, log=log)
