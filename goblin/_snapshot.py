@@ -122,10 +122,13 @@ snapshot
         """
         return _restore(cls, data)
 
-    def __reduce_ex__(self, protocol: Any, /) -> tuple[Any, ...]:
-        data = self.to_bytes()
-        state = self.__getstate__()
-        return _restore, (type(self), pickle.PickleBuffer(data) if protocol >= 5 else data), state
+    def __reduce__(self) -> str | tuple[Any, ...]:
+        return _restore, (type(self), self.to_bytes()), self.__getstate__()
+
+    def __reduce_ex__(self, protocol: Any, /) -> str | tuple[Any, ...]:
+        if protocol < 5 or type(self).__reduce__ is not Snapshots.__reduce__:  # a subclass's own
+            return self.__reduce__()
+        return _restore, (type(self), pickle.PickleBuffer(self.to_bytes())), self.__getstate__()
 
 
 def _restore(cls: type[T], data: Any, mapped: bool = False) -> T:

@@ -1061,6 +1061,21 @@ class Stateful(SortedSet):
         self.secret = state["told"] + 1
 
 
+class Named(SortedSet):
+    """One that __new__ needs to be told of."""
+
+    def __new__(cls, title: str) -> Named:
+        made = super().__new__(cls)
+        made.title = title
+        return made
+
+    def __init__(self, title: str) -> None:
+        super().__init__(member="int64")
+
+    def __reduce__(self) -> Any:
+        return Named, (self.title,), None, None, iter(self.items())
+
+
 def duplicates() -> list[Any]:
     def through(protocol: int) -> Callable[[Any], Any]:
         return lambda z: pickle.loads(pickle.dumps(z, protocol))
@@ -1109,6 +1124,17 @@ def test_pickles_let_a_subclass_say_what_its_state_is() -> None:
     twin = pickle.loads(pickle.dumps(stateful))
     assert_alike(stateful, twin)
     assert twin.secret == 6
+
+
+@pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
+def test_pickles_let_a_subclass_say_how_it_is_made(protocol: int) -> None:
+    named = Named("June")
+    named.update({1: 2.0})
+    twin = pickle.loads(pickle.dumps(named, protocol))
+    assert_alike(named, twin)
+    assert twin.title == "June"
+    plain = pickle.loads(pickle.dumps(SortedSet(named).__reduce__()))
+    assert plain[0](*plain[1]) == named
 
 
 def test_pickles_keep_identity_and_cycles() -> None:
