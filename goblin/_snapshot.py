@@ -227,7 +227,7 @@ def _replacing(target: str) -> Iterator[BinaryIO]:
     new = os.path.join(folder, f".goblin-{os.urandom(8).hex()}.tmp")
     mode = _mode_of(target)
     try:
-        with open(new, "xb") as file:
+        with open(new, "xb", opener=_private if mode is not None else None) as file:
             if mode is not None:
                 os.chmod(new, mode)
             yield file
@@ -241,6 +241,11 @@ def _replacing(target: str) -> Iterator[BinaryIO]:
             error.filename = target  # nobody has heard of the other name
         raise
     _sync_folder(folder)
+
+
+def _private(path: str, flags: int) -> int:
+    """For a file that gets its mode before its content: who must not read it can't open it."""
+    return os.open(path, flags, 0o600)
 
 
 def _mode_of(path: str) -> int | None:

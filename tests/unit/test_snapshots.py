@@ -423,6 +423,12 @@ def test_unknown_compression(z: SortedSet, path: Path, wrong: Any) -> None:
     assert names(path.parent) == set()
 
 
+def printed(script: str, path: Path) -> str:
+    """What a process of its own prints."""
+    command = [sys.executable, "-c", script, path]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
 def test_without_zstd_all_else_works(path: Path) -> None:
     script = (
         "import sys\n"
@@ -441,10 +447,7 @@ def test_without_zstd_all_else_works(path: Path) -> None:
         "except ImportError as error:\n"
         "    print(error)\n"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", script, path], capture_output=True, text=True, check=True
-    )
-    assert done.stdout.count("goblin-core[zstd]") == 2
+    assert printed(script, path).count("goblin-core[zstd]") == 2
     assert names(path.parent) == {path.name}
 
 
@@ -473,6 +476,24 @@ def test_a_file_keeps_its_mode(z: SortedSet, path: Path, mode: int) -> None:
     assert stat.S_IMODE(path.stat().st_mode) == mode
     path.chmod(0o600)
     assert_alike(z, SortedSet.load(path))
+
+
+@posix
+@pytest.mark.parametrize("mode", [0o600, 0o644])
+def test_the_new_file_is_never_open_to_more_than_the_old(path: Path, mode: int) -> None:
+    path.write_bytes(b"old")
+    path.chmod(mode)
+    script = (
+        "import goblin, os, stat, sys\n"
+        "def hook(event, args):\n"
+        "    if event == 'os.chmod':\n"
+        "        print(stat.S_IMODE(os.stat(args[0]).st_mode))\n"
+        "sys.addaudithook(hook)\n"
+        "os.umask(0)\n"
+        "goblin.SortedSet({7: 1.0}).save(sys.argv[1])\n"
+    )
+    assert int(printed(script, path)) == 0o600
+    assert stat.S_IMODE(path.stat().st_mode) == mode
 
 
 @posix
