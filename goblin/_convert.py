@@ -6,7 +6,7 @@ import itertools
 import operator
 import uuid
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sized
 from typing import Any
 
 import numpy as np
@@ -81,7 +81,7 @@ def kind_of(data: Any, in_pairs: bool) -> str:
         first = next(iter(first), None) if isinstance(first, Iterable) else None
     if hasattr(first, "as_py"):
         first = first.as_py()
-    if first is None and not in_pairs and not isinstance(dtype, np.dtype):
+    if first is None and isinstance(data, Sized) and not (in_pairs or isinstance(dtype, np.dtype)):
         column = _arrow.read(data) if _arrow.is_exporter(data) else None
         if isinstance(column, _core.ArrowColumn):
             return kind_of(column, False)

@@ -341,6 +341,8 @@ def test_a_stream_is_read_once() -> None:
     assert SortedSet(Once()) == {"a": 1.0}
     with pytest.raises(ValueError, match="stream has been read before"):
         SortedSet(Once())
+    capsule = pa.chunked_array([["a"]]).__arrow_c_stream__()
+    assert SortedSet(Once(), 1.0) == {"a": 1.0}
 
 
 def test_a_stream_that_fails() -> None:
