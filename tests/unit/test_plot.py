@@ -233,6 +233,9 @@ def test_memory_of_one(ax: Axes) -> None:
         memory_growth([1, 2, 3])
     with pytest.raises(ValueError, match="shape"):
         memory_growth({"a": np.zeros((2, 3))})
+    for wrong in (np.nan, np.inf, -1.0):
+        with pytest.raises(ValueError, match="members and bytes can't be"):
+            memory_growth([(1, 2), (1, wrong)])
 
 
 def test_drawing_changes_nothing_and_is_bounded() -> None:
