@@ -6,7 +6,7 @@ import itertools
 import operator
 import uuid
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sized
 from typing import Any
 
 import numpy as np
@@ -81,6 +81,10 @@ def kind_of(data: Any, in_pairs: bool) -> str:
         first = next(iter(first), None) if isinstance(first, Iterable) else None
     if hasattr(first, "as_py"):
         first = first.as_py()
+    if first is None and isinstance(data, Sized) and not (in_pairs or isinstance(dtype, np.dtype)):
+        column = _arrow.read(data) if _arrow.is_exporter(data) else None
+        if isinstance(column, _core.ArrowColumn):
+            return kind_of(column, False)
     if isinstance(first, uuid.UUID | np.void):
         return "uuid"
     if isinstance(first, bytes | bytearray | memoryview):
@@ -130,7 +134,7 @@ def _integers(values: Any, dtype: str) -> NDArray[np.int64]:
         if array.dtype.kind in "iu":
             return _checked(array, dtype)
         if array.dtype.kind != "O":
-            raise TypeError(f"integer members can't come from an array of {array.dtype}")
+            raise _no_place_for(array, "integer members")
         values = array
     return _filled_members(_core.items(values), dtype)
 
@@ -288,11 +292,14 @@ def numbers(values: Any, kind: str | None = None) -> NDArray[Any] | tuple[Any, .
         return _checked(array, "int64")
     if array.dtype.kind in "iuf" and kind != "int64" and np.can_cast(array.dtype, np.float64):
         return np.require(array, np.float64, ["C", "A"])
+    raise _no_place_for(array, kind or "numbers")
+
+
+def _no_place_for(array: NDArray[Any], what: str) -> TypeError:
+    """The error for an array of another kind, which integers with nulls become in numpy."""
     holes = array.dtype.kind == "f" and bool(np.isnan(array).any())
-    raise TypeError(
-        f"{kind or 'numbers'} can't come from an array of {array.dtype}"
-        + (", with NaN where one is missing; leave these out" if holes else "")
-    )
+    hint = ", with NaN where one is missing; leave these out" if holes else ""
+    return TypeError(f"{what} can't come from an array of {array.dtype}{hint}")
 
 
 def steps(by: Any, kind: str) -> Any:

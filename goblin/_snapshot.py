@@ -122,10 +122,13 @@ snapshot
         """
         return _restore(cls, data)
 
-    def __reduce_ex__(self, protocol: Any, /) -> tuple[Any, ...]:
-        data = self.to_bytes()
-        state = self.__getstate__()
-        return _restore, (type(self), pickle.PickleBuffer(data) if protocol >= 5 else data), state
+    def __reduce__(self) -> str | tuple[Any, ...]:
+        return _restore, (type(self), self.to_bytes()), self.__getstate__()
+
+    def __reduce_ex__(self, protocol: Any, /) -> str | tuple[Any, ...]:
+        if protocol < 5 or type(self).__reduce__ is not Snapshots.__reduce__:  # a subclass's own
+            return self.__reduce__()
+        return _restore, (type(self), pickle.PickleBuffer(self.to_bytes())), self.__getstate__()
 
 
 def _restore(cls: type[T], data: Any, mapped: bool = False) -> T:
@@ -224,7 +227,7 @@ def _replacing(target: str) -> Iterator[BinaryIO]:
     new = os.path.join(folder, f".goblin-{os.urandom(8).hex()}.tmp")
     mode = _mode_of(target)
     try:
-        with open(new, "xb") as file:
+        with open(new, "xb", opener=_private if mode is not None else None) as file:
             if mode is not None:
                 os.chmod(new, mode)
             yield file
@@ -238,6 +241,11 @@ def _replacing(target: str) -> Iterator[BinaryIO]:
             error.filename = target  # nobody has heard of the other name
         raise
     _sync_folder(folder)
+
+
+def _private(path: str, flags: int) -> int:
+    """For a file that gets its mode before its content: who must not read it can't open it."""
+    return os.open(path, flags, 0o600)
 
 
 def _mode_of(path: str) -> int | None:

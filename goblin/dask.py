@@ -59,6 +59,9 @@ def _partitions(data: Any) -> list[Any]:
 def _projected(data: Any, column: Any, by: Any) -> Any:
     """A frame without the columns that are not needed; anything else as it is."""
     if not _is_frame(data):
+        name = by if column is None and isinstance(by, str) else column
+        if name is not None and getattr(getattr(data, "dtype", None), "kind", "O") in "biufmM":
+            raise TypeError(f"{name!r} names a column, which a {type(data).__name__} has not")
         return data
     if column is None:
         raise TypeError("which column of the frame has the members?")
@@ -67,8 +70,8 @@ def _projected(data: Any, column: Any, by: Any) -> Any:
 
 def _kind_when_empty(data: Any, column: Any) -> Any:
     """The kind of members where there are none to tell it."""
-    dtype = getattr(data[column] if _is_frame(data) else data, "dtype", None)
-    return _convert.kind_of(np.empty(0, dtype), False) if isinstance(dtype, np.dtype) else "str"
+    like = getattr(data[column] if _is_frame(data) else data, "_meta", None)
+    return "str" if like is None else _convert.kind_of(like, False)
 
 
 def _picked(part: Any, column: Any) -> Any:

@@ -8,6 +8,7 @@ bins, never for all of its members.
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
@@ -184,8 +185,8 @@ def memory_growth(
 
     An object that has `memory()` is one point, as it is now. A series, of shape (n, 2), has rows of
     (members, bytes), such as `(len(z), z.memory().total)`. Both axes begin at zero; the legend has
-    the bytes per member at the end. ValueError for a series of another shape. O(points), and
-    `memory()` of each object.
+    the bytes per member at the end. ValueError for a series of another shape, or with
+    numbers that are negative, infinite or NaN. O(points), and `memory()` of each object.
 
     >>> import goblin
     >>> from matplotlib.figure import Figure
@@ -242,6 +243,8 @@ def _counts(z: SortedSet[Any], bins: Any, log: bool) -> tuple[NDArray[np.int64],
     if ends is None:
         return None
     lo, hi = ends
+    if log and operator.index(bins) < 1:
+        raise ValueError("`bins` must be positive, when an integer")
     return z.histogram(_log_edges(lo, hi, bins) if log and lo < hi else bins, ends)
 
 
@@ -312,6 +315,8 @@ def _series(one: Any) -> Points:
         points = points.reshape(0, 2)
     if points.ndim != 2 or points.shape[1] != 2:
         raise ValueError(f"a series has rows of (members, bytes), not shape {points.shape}")
+    if not (np.isfinite(points) & (points >= 0)).all():
+        raise ValueError("numbers of members and bytes can't be negative, infinite or NaN")
     return points[:, 0], points[:, 1]
 
 

@@ -20,6 +20,14 @@ static void release_array(gob_arrow_array *array)
     PyErr_Restore(type, value, traceback);
 }
 
+static void release_stream(gob_arrow_stream *stream)
+{
+    PyObject *type, *value, *traceback;
+    PyErr_Fetch(&type, &value, &traceback);
+    stream->release(stream);
+    PyErr_Restore(type, value, traceback);
+}
+
 /* Columns */
 
 /* Moves the schema. */
@@ -189,16 +197,8 @@ static PyObject *new_rows(const gob_module_state *state, gob_arrow_schema *schem
     return rows;
 }
 
-static PyObject *take_stream(const gob_module_state *state, PyObject *capsule, bool table)
+static PyObject *read_rows(const gob_module_state *state, gob_arrow_stream *stream, bool table)
 {
-    gob_arrow_stream *stream = PyCapsule_GetPointer(capsule, "arrow_array_stream");
-    if (stream == NULL) {
-        return NULL;
-    }
-    if (stream->release == NULL) {
-        (void)gob_arrow_refuse("the stream has been read");
-        return NULL;
-    }
     gob_arrow_schema schema = {.release = NULL};
     if (stream->get_schema(stream, &schema) != 0) {
         (void)raise_stream(stream);
@@ -208,6 +208,24 @@ static PyObject *take_stream(const gob_module_state *state, PyObject *capsule, b
     if (rows != NULL && read_stream(rows, table, stream) < 0) {
         Py_CLEAR(rows);
     }
+    return rows;
+}
+
+/* Moves the stream, so that who reads it again is told. */
+static PyObject *take_stream(const gob_module_state *state, PyObject *capsule, bool table)
+{
+    gob_arrow_stream *stream = PyCapsule_GetPointer(capsule, "arrow_array_stream");
+    if (stream == NULL) {
+        return NULL;
+    }
+    if (stream->release == NULL) {
+        PyErr_SetString(PyExc_ValueError, "the Arrow stream has been read before");
+        return NULL;
+    }
+    gob_arrow_stream taken = *stream;
+    stream->release = NULL;
+    PyObject *rows = read_rows(state, &taken, table);
+    release_stream(&taken);
     return rows;
 }
 
@@ -227,7 +245,7 @@ static PyObject *take_pair(const gob_module_state *state, PyObject *pair, bool t
         return NULL;
     }
     if (array->release == NULL || schema->release == NULL) {
-        (void)gob_arrow_refuse("it was taken before");
+        PyErr_SetString(PyExc_ValueError, "the Arrow array has been read before");
         return NULL;
     }
     gob_arrow_array taken = *array;

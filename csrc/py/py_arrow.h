@@ -88,6 +88,10 @@ int gob_arrow_index(const gob_arrow_type *type, const gob_arrow_array *a, const 
 /* Fills in what indices are; false where the format is none of integers. */
 bool gob_arrow_find_index(const char *format, gob_arrow_type *out);
 
+/* The format of a column's values, which a dictionary may hold; of a dictionary in a dictionary a
+ * text that is no format. */
+const char *gob_arrow_values(const gob_arrow_schema *schema);
+
 /* What the values of a column are: the name of a dtype, "str", "bytes", "uuid" or "null", else
  * their format. */
 const char *gob_arrow_kind(const gob_arrow_schema *schema);

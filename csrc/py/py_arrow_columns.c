@@ -41,6 +41,14 @@ static bool suits(const gob_arrow_type *type, gob_kind kind)
                             : type->is_text == (kind == GOB_STR);
 }
 
+const char *gob_arrow_values(const gob_arrow_schema *schema)
+{
+    const gob_arrow_schema *values = schema->dictionary;
+    return values == NULL               ? schema->format
+           : values->dictionary == NULL ? values->format
+                                        : "dictionary of dictionaries";
+}
+
 bool gob_arrow_find_index(const char *format, gob_arrow_type *out)
 {
     static const char formats[] = "cCsSiIlL"; /* int8, uint8, ... uint64 */
@@ -53,11 +61,10 @@ bool gob_arrow_find_index(const char *format, gob_arrow_type *out)
 
 int gob_arrow_find_type(const gob_arrow_schema *schema, gob_kind kind, gob_arrow_type *out)
 {
-    const gob_arrow_schema *values = schema->dictionary == NULL ? schema : schema->dictionary;
-    bool is_table = strcmp(values->format, "+s") == 0;
-    *out =
-        (gob_arrow_type){.name = is_table ? "struct; choose one of its columns" : values->format};
-    if (!find_type(values->format, out) || !suits(out, kind) ||
+    const char *format = gob_arrow_values(schema);
+    bool is_table = strcmp(format, "+s") == 0;
+    *out = (gob_arrow_type){.name = is_table ? "struct; choose one of its columns" : format};
+    if (!find_type(format, out) || !suits(out, kind) ||
         (schema->dictionary != NULL && !gob_arrow_find_index(schema->format, out))) {
         PyErr_Format(PyExc_TypeError, "%s can't come from an Arrow column of type %s",
                      gob_kind_word(kind), out->name);
@@ -340,5 +347,5 @@ static const char *kind_of(const char *format)
 
 const char *gob_arrow_kind(const gob_arrow_schema *schema)
 {
-    return kind_of(schema->dictionary == NULL ? schema->format : schema->dictionary->format);
+    return kind_of(gob_arrow_values(schema));
 }

@@ -84,15 +84,14 @@ static int fill(const gob_arrow_column_object *self, const gob_arrow_type *type,
 PyObject *gob_arrow_numbers(PyObject *object, PyObject *nulls)
 {
     const gob_arrow_column_object *self = (const gob_arrow_column_object *)object;
-    const gob_arrow_schema *values =
-        self->schema.dictionary == NULL ? &self->schema : self->schema.dictionary;
-    int number = type_number(values->format);
+    int number = type_number(gob_arrow_values(&self->schema));
     gob_arrow_type type = {.nulls = nulls == Py_True};
     npy_intp shape = (npy_intp)self->rows;
     if (number < 0 ||
         (self->schema.dictionary != NULL && !gob_arrow_find_index(self->schema.format, &type))) {
         const char *kind = gob_arrow_kind(&self->schema);
-        const char *hint = kind[0] == 'd' ? ", a decimal; cast it to float64 or int64" : "";
+        const char *hint =
+            kind[0] == 'd' && kind[1] == ':' ? ", a decimal; cast it to float64 or int64" : "";
         PyErr_Format(PyExc_TypeError, "numbers can't come from an Arrow column of type %s%s", kind,
                      hint);
         return NULL;

@@ -55,7 +55,7 @@ OPERATIONS: dict[str, Callable[[Hash, Kind], Any]] = {
     "make": lambda h, k: Hash(h, **k.options),
     "to_bytes": lambda h, k: Hash.from_bytes(h.to_bytes()),
     "save": lambda h, k: (h.save, h.load, saved(h)),
-    "__reduce_ex__": lambda h, k: h.__reduce_ex__(5),
+    "__reduce_ex__": lambda h, k: (h.__reduce_ex__(5), h.__reduce__()),
     "copy": lambda h, k: (h.copy(), h.__copy__()),
     "__deepcopy__": lambda h, k: h.__deepcopy__({}),
     "pickle": lambda h, k: pickle.loads(pickle.dumps(h)),

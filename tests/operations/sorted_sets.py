@@ -205,7 +205,7 @@ OPERATIONS: dict[str, Operation] = {
     "memory": lambda z, m: str(z.memory()),
     "to_bytes": lambda z, m: SortedSet.from_bytes(z.to_bytes()),
     "save": lambda z, m: (z.save, z.load, saved(z)),
-    "__reduce_ex__": lambda z, m: z.__reduce_ex__(5),
+    "__reduce_ex__": lambda z, m: (z.__reduce_ex__(5), z.__reduce__()),
     "pickle": lambda z, m: pickle.loads(pickle.dumps(z)),
     "copy": lambda z, m: (z.copy(), z.__copy__()),
     "__deepcopy__": lambda z, m: z.__deepcopy__({}),

@@ -83,7 +83,7 @@ TABLE_OPERATIONS: dict[str, Operation] = {
     ),
     "to_bytes": lambda t, k: HashTable.from_bytes(t.to_bytes()),
     "save": lambda t, k: (t.save, t.load, saved(t)),
-    "__reduce_ex__": lambda t, k: t.__reduce_ex__(5),
+    "__reduce_ex__": lambda t, k: (t.__reduce_ex__(5), t.__reduce__()),
     "copy": lambda t, k: (t.copy(), t.__copy__()),
     "__deepcopy__": lambda t, k: t.__deepcopy__({}),
     "pickle": lambda t, k: pickle.loads(pickle.dumps(t)),

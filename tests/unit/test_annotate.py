@@ -12,7 +12,7 @@ import pytest
 from model.layouts import ALL_LAYOUTS, Layout
 
 import goblin
-from goblin import SortedSet
+from goblin import Hash, SortedSet
 
 
 def columns_of(frame: Any) -> tuple[list[Any], list[Any]]:
@@ -69,14 +69,29 @@ def test_integers_with_nulls() -> None:
         assert columns_of(goblin.annotate(frame, "m", z)) == ([1.0, None, None], [0, None, None])
 
 
+def test_integers_that_nulls_made_floats() -> None:
+    z = SortedSet({1: 1.0, 2: 5.0})
+    for wanted in ([2, np.nan, 3], [2.0, 1.0], [np.nan]):
+        frame = pd.DataFrame({"m": np.array(wanted, float)})
+        scores, _ = columns_of(goblin.annotate(frame, "m", z))
+        assert scores == [{1: 1.0, 2: 5.0}.get(one) for one in wanted]
+    for wrong in (1.5, float("inf"), 2.0**53):  # the last may have been another integer
+        with pytest.raises(TypeError, match="array of float64"):
+            goblin.annotate(pd.DataFrame({"m": [1.0, wrong, np.nan]}), "m", z)
+
+
 def test_names_of_columns() -> None:
     z = SortedSet({"a": 1.5})
     for frame in (pd.DataFrame({"score": ["a"]}), pl.DataFrame({"score": ["a"]})):
         found = goblin.annotate(frame, "score", z, score="elo", rank="place")
         assert list(found.columns) == ["score", "elo", "place"]
         assert goblin.annotate(frame, "score", z)["score"].to_list() == [1.5]
-        with pytest.raises((KeyError, pl.exceptions.ColumnNotFoundError)):
+        with pytest.raises(KeyError, match="none"):
             goblin.annotate(frame, "none", z)
+        with pytest.raises(ValueError, match="can't both be named 'x'"):
+            goblin.annotate(frame, "score", z, score="x", rank="x")
+    with pytest.raises(ValueError, match="several columns are named 'm'"):
+        goblin.annotate(pd.DataFrame([["a", "b"]], columns=["m", "m"]), "m", z)
 
 
 def test_what_is_refused() -> None:
@@ -84,6 +99,8 @@ def test_what_is_refused() -> None:
     for other in ({"m": ["a"]}, pl.LazyFrame({"m": ["a"]}), pa.table({"m": ["a"]}), None):
         with pytest.raises(TypeError, match="DataFrame of pandas or polars"):
             goblin.annotate(other, "m", z)
+    with pytest.raises(TypeError, match="a SortedSet is wanted, not Hash"):
+        goblin.annotate(pd.DataFrame({"m": ["a"]}), "m", Hash({"a": "b"}))  # type: ignore[arg-type]
     for frame in (pd.DataFrame({"m": [5]}), pl.DataFrame({"m": [5]})):
         with pytest.raises(TypeError, match="str"):
             goblin.annotate(frame, "m", z)

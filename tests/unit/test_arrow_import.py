@@ -132,6 +132,8 @@ def test_columns_by_name_or_place() -> None:
         SortedSet(pa.table([["a"], [1.0]], names=["x", "x"]))
 
 
+_WORDS = pa.array([1.5, 2.5]).dictionary_encode()
+
 BAD: dict[str, tuple[Any, type[Exception], str]] = {
     "null member": (pa.table({"m": ["a", None], "s": [1.0, 2.0]}), ValueError, "nulls"),
     "null score": (pa.table({"m": ["a", "b"], "s": [1.0, None]}), ValueError, "nulls"),
@@ -152,6 +154,16 @@ BAD: dict[str, tuple[Any, type[Exception], str]] = {
     ),
     "list": (pa.table({"m": [["a"]], "s": [1.0]}), TypeError, "type"),
     "unsigned": (pa.table({"m": pa.array([2**63], pa.uint64()), "s": [1.0]}), OverflowError, "fit"),
+    "nested dictionaries": (
+        pa.table({"m": pa.DictionaryArray.from_arrays([0, 0], _WORDS), "s": [1.0, 2.0]}),
+        TypeError,
+        "dictionary of dictionaries",
+    ),
+    "nested dictionaries of scores": (
+        pa.table({"m": ["a", "b"], "s": pa.DictionaryArray.from_arrays([0, 0], _WORDS)}),
+        TypeError,
+        "dictionary of dictionaries",
+    ),
     "other members": (pa.table({"m": [5], "s": [1.0]}), TypeError, "str can't come"),
 }
 
@@ -195,6 +207,32 @@ def test_columns_that_have_only_the_interface(kind: str) -> None:
         assert z.remove(wrap(members[1:])) == 2
     with pytest.raises(TypeError, match="choose one of its columns"):
         SortedSet(member=kind).increment_many(Exporter(pa.table({"a": members})))  # type: ignore[arg-type]
+
+
+EMPTY: dict[str, Any] = {
+    "pandas": lambda: pd.Series([], dtype="Int64"),
+    "pandas of Arrow": lambda: pd.Series([], dtype=pd.ArrowDtype(pa.int64())),
+    "pandas categories": lambda: pd.Series(pd.Categorical([], categories=[1, 2])),
+    "polars": lambda: pl.Series([], dtype=pl.Int64),
+    "Array": lambda: pa.array([], pa.int64()),
+    "chunks": lambda: pa.chunked_array([], pa.int64()),
+}
+
+
+@pytest.mark.parametrize("make", EMPTY.values(), ids=EMPTY)
+def test_empty_columns_bring_their_kind(make: Any) -> None:
+    assert SortedSet.from_counts(make()).layout == "int64-float64"
+    assert SortedSet(make(), 1.0).layout == "int64-float64"
+    assert SortedSet.from_counts([make(), np.array([5])], member="int64") == {5: 1.0}
+    assert SortedSet(pa.array([], pa.binary()), 1.0).member_dtype == "bytes"
+    assert SortedSet(pl.Series([], dtype=pl.String), 1.0).member_dtype == "str"
+
+
+def test_a_null_in_front_does_not_hide_the_kind() -> None:
+    for column in (pa.array([None, 5]), pl.Series([None, 5]), pd.Series([None, 5])):
+        with pytest.raises(TypeError, match="NaN where one is missing; leave these out"):
+            SortedSet.from_counts(column)
+    assert SortedSet.from_counts(pa.array([None, b"x"])[1:]).member_dtype == "bytes"
 
 
 # ---- counting
@@ -301,7 +339,10 @@ def test_a_stream_is_read_once() -> None:
             return capsule
 
     assert SortedSet(Once()) == {"a": 1.0}
-    assert SortedSet(Once()) == {}
+    with pytest.raises(ValueError, match="stream has been read before"):
+        SortedSet(Once())
+    capsule = pa.chunked_array([["a"]]).__arrow_c_stream__()
+    assert SortedSet(Once(), 1.0) == {"a": 1.0}
 
 
 def test_a_stream_that_fails() -> None:

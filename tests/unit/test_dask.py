@@ -143,6 +143,13 @@ def test_nothing_at_all() -> None:
         sharded.quantile(0.5)
 
 
+def test_an_empty_partition_of_nullable_integers() -> None:
+    pages = pd.DataFrame({"page": pd.array([3, 3, 5], "Int64")})
+    lazy = dask.dataframe.from_pandas(pages, npartitions=2)
+    assert goblin.dask.count(lazy[lazy["page"] > 3], "page").compute().to_dict() == {5: 1.0}
+    assert goblin.dask.count(lazy[lazy["page"] > 5], "page").compute().layout == "int64-float64"
+
+
 def test_widths_may_differ() -> None:
     parts = [delayed(MEMBERS["int32"]), delayed(NUMBERS + 2**40)]
     counted = goblin.dask.count(parts).compute()
@@ -188,6 +195,10 @@ def test_arguments_of_count() -> None:
             goblin.dask.count(data)
     with pytest.raises(TypeError, match="which column"):
         goblin.dask.count(lazy)
+    for names in ({"column": "page"}, {"by": "weight"}):
+        for data in (lazy["page"], dask.array.ones(2, dtype=int)):
+            with pytest.raises(TypeError, match="names a column, which a"):
+                goblin.dask.count(data, **names)
     with pytest.raises(KeyError):
         goblin.dask.count(lazy, "absent")
     with pytest.raises(ValueError, match="one dimension"):

@@ -164,6 +164,13 @@ def test_edges_are_taken_as_they_are(ax: Axes) -> None:
 
 
 @pytest.mark.parametrize("log", [True, False])
+@pytest.mark.parametrize("bins", [0, -1, 2.5, "auto"])
+def test_bins_that_are_none(bins: Any, log: bool, ax: Axes) -> None:
+    with pytest.raises(ValueError if bins in (0, -1) else TypeError, match=r"bins|integer"):
+        histogram(SETS["counts"], ax=ax, bins=bins, log=log)
+
+
+@pytest.mark.parametrize("log", [True, False])
 @pytest.mark.parametrize("name", ["counts", "negative", "uuids", "nasty"])
 def test_ranks_and_sizes(name: str, log: bool, ax: Axes) -> None:
     rank_size(SETS[name], ax=ax, log=log)
@@ -226,6 +233,9 @@ def test_memory_of_one(ax: Axes) -> None:
         memory_growth([1, 2, 3])
     with pytest.raises(ValueError, match="shape"):
         memory_growth({"a": np.zeros((2, 3))})
+    for wrong in (np.nan, np.inf, -1.0):
+        with pytest.raises(ValueError, match="members and bytes can't be"):
+            memory_growth([(1, 2), (1, wrong)])
 
 
 def test_drawing_changes_nothing_and_is_bounded() -> None:

@@ -423,6 +423,12 @@ def test_unknown_compression(z: SortedSet, path: Path, wrong: Any) -> None:
     assert names(path.parent) == set()
 
 
+def printed(script: str, path: Path) -> str:
+    """What a process of its own prints."""
+    command = [sys.executable, "-c", script, path]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
 def test_without_zstd_all_else_works(path: Path) -> None:
     script = (
         "import sys\n"
@@ -441,10 +447,7 @@ def test_without_zstd_all_else_works(path: Path) -> None:
         "except ImportError as error:\n"
         "    print(error)\n"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", script, path], capture_output=True, text=True, check=True
-    )
-    assert done.stdout.count("goblin-core[zstd]") == 2
+    assert printed(script, path).count("goblin-core[zstd]") == 2
     assert names(path.parent) == {path.name}
 
 
@@ -473,6 +476,24 @@ def test_a_file_keeps_its_mode(z: SortedSet, path: Path, mode: int) -> None:
     assert stat.S_IMODE(path.stat().st_mode) == mode
     path.chmod(0o600)
     assert_alike(z, SortedSet.load(path))
+
+
+@posix
+@pytest.mark.parametrize("mode", [0o600, 0o644])
+def test_the_new_file_is_never_open_to_more_than_the_old(path: Path, mode: int) -> None:
+    path.write_bytes(b"old")
+    path.chmod(mode)
+    script = (
+        "import goblin, os, stat, sys\n"
+        "def hook(event, args):\n"
+        "    if event == 'os.chmod':\n"
+        "        print(stat.S_IMODE(os.stat(args[0]).st_mode))\n"
+        "sys.addaudithook(hook)\n"
+        "os.umask(0)\n"
+        "goblin.SortedSet({7: 1.0}).save(sys.argv[1])\n"
+    )
+    assert int(printed(script, path)) == 0o600
+    assert stat.S_IMODE(path.stat().st_mode) == mode
 
 
 @posix
@@ -1061,6 +1082,21 @@ class Stateful(SortedSet):
         self.secret = state["told"] + 1
 
 
+class Named(SortedSet):
+    """One that __new__ needs to be told of."""
+
+    def __new__(cls, title: str) -> Named:
+        made = super().__new__(cls)
+        made.title = title
+        return made
+
+    def __init__(self, title: str) -> None:
+        super().__init__(member="int64")
+
+    def __reduce__(self) -> Any:
+        return Named, (self.title,), None, None, iter(self.items())
+
+
 def duplicates() -> list[Any]:
     def through(protocol: int) -> Callable[[Any], Any]:
         return lambda z: pickle.loads(pickle.dumps(z, protocol))
@@ -1109,6 +1145,17 @@ def test_pickles_let_a_subclass_say_what_its_state_is() -> None:
     twin = pickle.loads(pickle.dumps(stateful))
     assert_alike(stateful, twin)
     assert twin.secret == 6
+
+
+@pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
+def test_pickles_let_a_subclass_say_how_it_is_made(protocol: int) -> None:
+    named = Named("June")
+    named.update({1: 2.0})
+    twin = pickle.loads(pickle.dumps(named, protocol))
+    assert_alike(named, twin)
+    assert twin.title == "June"
+    plain = pickle.loads(pickle.dumps(SortedSet(named).__reduce__()))
+    assert plain[0](*plain[1]) == named
 
 
 def test_pickles_keep_identity_and_cycles() -> None:
