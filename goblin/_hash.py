@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from . import _arrow, _convert, _core, _views
 from ._display import SHOWN, counted, html_table, shown_of, text_cell
 from ._frames import Frames, Table
-from ._held import Merging, atomic, deep_twin, twin
+from ._held import Merging, atomic, deep_twin, same, twin
 from ._results import HashMemory, footer
 from ._snapshot import Snapshots
 from ._sortedset import known
@@ -148,7 +148,7 @@ class Hash(Frames, Merging, Snapshots, _core.Hash[K, V]):
         if not isinstance(other, Mapping) or isinstance(other, _core.Record):
             return NotImplemented  # a record can be gone, and knows
         items = other.to_dict() if isinstance(other, Hash) else dict(other.items())
-        return self.to_dict() == items
+        return same(self.to_dict(), items)
 
     def __repr__(self) -> str:
         kinds = f"{self.key_dtype}-{self.value_dtype}"

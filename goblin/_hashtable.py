@@ -25,7 +25,7 @@ from . import _arrow, _convert, _core, _views
 from ._display import SHOWN, Cell, clipped, counted, html_table, shown_of, text_cell
 from ._frames import Frames, Table
 from ._hash import ONLY, REFUSALS, Hash, KeyKind, Only, ValueKind, blame, rows
-from ._held import Merging, atomic, deep_twin, twin
+from ._held import Merging, atomic, deep_twin, same, twin
 from ._results import HashTableMemory, footer
 from ._snapshot import Snapshots
 from ._sortedset import known
@@ -478,7 +478,7 @@ class HashTable(
         if not isinstance(other, Mapping):
             return NotImplemented
         records = {key: _compared(record) for key, record in _snapshot(other).items()}
-        return self.to_dict() == records
+        return same(self.to_dict(), records)
 
     __hash__ = None  # type: ignore[assignment]
 

@@ -40,6 +40,11 @@ def together(objects: Iterable[Held], function: Callable[[], R]) -> R:
     return function()
 
 
+def same(one: dict[Any, Any], other: dict[Any, Any]) -> bool:
+    """one == other, without None in one, as a loop that hears signals and lets others run."""
+    return len(one) == len(other) and all(value == other.get(key) for key, value in one.items())
+
+
 def attributes(one: object) -> Any:
     """What an object of a subclass has besides, in its __dict__ and its slots."""
     return object.__getstate__(one)

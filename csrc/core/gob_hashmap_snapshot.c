@@ -1,5 +1,7 @@
 #include "gob_hashmap_snapshot.h"
 
+#include "gob_check.h"
+
 typedef struct options {
     uint8_t key; /* gob_datum_kind */
     uint8_t value;
@@ -120,7 +122,7 @@ static gob_status load(gob_hashmap *h, const options *o, const gob_reader *r, co
         GOB_TRY(check_entries(&view, o, r->pace, why));
     }
     GOB_TRY(compact ? take_blob(h, &view, why) : take_fields(h, &view));
-    GOB_EXPECT(h->mapped || gob_hashmap_validate(h, why), *why);
+    GOB_ASSERT(h->mapped || gob_hashmap_validate(h, why));
     return GOB_OK;
 }
 

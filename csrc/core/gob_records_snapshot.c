@@ -1,5 +1,7 @@
 #include "gob_records_snapshot.h"
 
+#include "gob_check.h"
+
 #include <stdlib.h>
 
 typedef struct options {
@@ -455,7 +457,7 @@ static gob_status load(gob_records *r, const options *o, const gob_reader *reade
         return GOB_OK;
     }
     GOB_TRY(gob_fields_build(&r->rows, &r->alloc, gob_fields_next, &view));
-    GOB_EXPECT(gob_records_validate(r, why), *why);
+    GOB_ASSERT(gob_records_validate(r, why));
     return GOB_OK;
 }
 

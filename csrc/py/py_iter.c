@@ -36,9 +36,7 @@ static PyObject *next_of(void *self, void *container)
     }
     uint64_t at = it->rank - it->window.first_rank;
     if (GOB_UNLIKELY(at >= it->window.count || it->epoch != gob_epoch_of(set))) {
-        /* A consumer in C, like list(), hears no signals; their handlers may change the set. */
-        if (PyErr_CheckSignals() < 0 || gob_iteration_check(it, set, &set->z.stamp) < 0 ||
-            gob_sync(set) < 0) {
+        if (gob_sync(set) < 0) {
             return NULL;
         }
         gob_zset_read(&set->z, it->rank, &it->window);

@@ -1,5 +1,8 @@
 #include "py_iteration.h"
 
+/* Steps between two looks at signals. */
+enum { STEPS = 1024 };
+
 void *gob_iteration_new(PyTypeObject *type)
 {
     gob_iteration *it = (gob_iteration *)PyType_GenericAlloc(type, 0);
@@ -36,12 +39,19 @@ void gob_iteration_end(void *iterator)
     Py_CLEAR(((gob_iteration *)iterator)->container);
 }
 
-int gob_iteration_check(const void *iterator, void *container, const uint64_t *stamp)
+int gob_iteration_check(void *iterator, void *container, const uint64_t *stamp)
 {
+    gob_iteration *it = iterator;
+    if (++it->steps == STEPS) {
+        it->steps = 0;
+        if (PyErr_CheckSignals() < 0) { /* before the look at what handlers may change */
+            return -1;
+        }
+    }
     if (gob_ready(container) < 0) {
         return -1;
     }
-    if (((const gob_iteration *)iterator)->stamp != *stamp) {
+    if (it->stamp != *stamp) {
         PyErr_Format(PyExc_RuntimeError, "%.100s changed during iteration",
                      Py_TYPE((PyObject *)container)->tp_name);
         return -1;

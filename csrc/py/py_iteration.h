@@ -7,6 +7,7 @@
 typedef struct gob_iteration {
     PyObject_HEAD PyObject *container; /* NULL once exhausted */
     uint64_t stamp;                    /* of the container, as it has to stay */
+    uint32_t steps;                    /* since signals were heard */
 } gob_iteration;
 
 /* An iterator that is neither tracked nor has a container. */
@@ -21,9 +22,10 @@ typedef PyObject *gob_next(void *iterator, void *container);
 PyObject *gob_iteration_next(PyObject *iterator, gob_next *next);
 void gob_iteration_end(void *iterator);
 
-/* Waits for the container. -1 with RuntimeError where its stamp, which is at *stamp, has changed.
- */
-int gob_iteration_check(const void *iterator, void *container, const uint64_t *stamp);
+/* At each step: waits for the container, and now and then hears signals, which a consumer in C,
+ * like list(), does not. -1 with what a handler has raised, or with RuntimeError where the
+ * container's stamp, which is at *stamp, has changed. */
+int gob_iteration_check(void *iterator, void *container, const uint64_t *stamp);
 
 int gob_iteration_traverse(PyObject *object, visitproc visit, void *arg);
 int gob_iteration_clear(PyObject *object);

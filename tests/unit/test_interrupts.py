@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import _thread
+import collections
 import contextlib
+import ctypes
 import functools
 import gc
 import itertools
+import operator
 import signal
 import threading
 import time
@@ -292,21 +296,86 @@ LOADED: dict[str, Callable[[], Any]] = {f"{kind}": given(kind).ordered for kind 
 LOADED |= {"Hash": texts, "HashTable": table}
 
 
+def each_question(
+    make: Callable[[], Any], call: Callable[[Any], Any]
+) -> Iterator[tuple[Any, bool]]:
+    """What each question's interrupt leaves, and whether it came; at last there is none."""
+    asked, question = True, 1
+    while asked:
+        subject = make()
+        raised, asked = interrupted_at(question, subject, call)
+        assert raised == asked
+        subject._validate()
+        yield subject, raised
+        question += 1
+
+
 @pytest.mark.parametrize("name", LOADED)
 def test_a_load_is_interrupted_at_each_question(name: str) -> None:
     before = LOADED[name]()
     data = before.to_bytes()
-    asked, question = True, 1
-    while asked:
-        made = type(before).__new__(type(before))
-        raised, asked = interrupted_at(question, made, lambda one: one._load(data, False))
-        assert raised == asked
-        made._validate()
+    questions = 0
+    for made, raised in each_question(
+        lambda: type(before).__new__(type(before)), lambda one: one._load(data, False)
+    ):
         assert len(made) == (0 if raised else len(before))
         made._load(data, False)
         assert made.to_bytes() == data
-        question += 1
-    assert question > 5
+        questions += 1
+    assert questions > 5
+
+
+@pytest.mark.parametrize("name", LOADED)
+def test_a_save_is_interrupted_at_each_question(name: str) -> None:
+    subject = LOADED[name]()
+    data = subject.to_bytes()
+    questions = 0
+    for one, _ in each_question(lambda: subject, lambda one: one.to_bytes()):
+        assert one.to_bytes() == data
+        questions += 1
+    # Records are gathered, counted, spread and sorted; the parts of a set are written as they lie.
+    assert questions > 4 * ROWS // 256 or isinstance(subject, SortedSet)
+
+
+# ---- loops in C over an iterator, which nobody but the iterator interrupts
+
+ITERATED: dict[str, Callable[[], Iterator[Any]]] = {
+    "SortedSet": lambda: iter(given("int64").ordered()),
+    "SortedSet scores": lambda: iter(given("str").ordered().values()),
+    "Hash": lambda: iter(texts()),
+    "Hash values": lambda: iter(texts().values()),
+    "Hash items": lambda: iter(texts().items()),
+    "HashTable": lambda: iter(table()),
+}
+
+
+@pytest.mark.parametrize("name", ITERATED)
+def test_an_iterator_hears_signals(name: str) -> None:
+    rows = ITERATED[name]()
+    # The signal comes with the first step of a loop that runs no Python code.
+    signalled = itertools.chain(map(_thread.interrupt_main, [signal.SIGINT]), rows)
+    with pytest.raises(KeyboardInterrupt):
+        collections.deque(signalled, maxlen=0)
+    assert 0 < sum(1 for _ in rows) < ROWS
+
+
+def test_equality_hears_signals() -> None:
+    """Between two values, though these are compared in C: the first one's comparison signals."""
+    interrupt = ctypes.PyDLL(None).PyErr_SetInterruptEx
+    interrupt.restype = (0).__eq__  # it returns 0, so that the values are equal
+    compared: list[object] = []
+
+    class First:
+        __eq__ = interrupt  # called with the hash's own value, the number of the signal
+
+    class Second:
+        __eq__ = compared.append  # type: ignore[assignment]
+
+    h: Hash = Hash({"a": signal.SIGINT, "b": signal.SIGINT}, value="int64")
+    one, other = h
+    with pytest.raises(KeyboardInterrupt):
+        operator.eq(h, {one: First(), other: Second()})  # a call, so that nothing is left to hear
+    assert not compared
 
 
 # ---- with a timer, where the set is made by the call
