@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from model.glob import matches
+from model.redis_glob import matches
 from model.hash import ModelHash, ModelHashTable
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from hash_strategies import LOOKALIKES, PATTERNS, RAW, keys, values
 from hypothesis import given
 from hypothesis import strategies as st
-from model.glob import matches
+from model.redis_glob import matches
 from model.hash_checks import ALL_FORMS, ALL_KINDS, Kind
 
 from goblin import Hash
