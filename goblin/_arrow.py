@@ -132,10 +132,21 @@ def columns(data: Any) -> dict[str, _core.ArrowColumn] | None:
     table = read(data)
     if not isinstance(table, list):
         return None
+    if hasattr(data, "iloc"):
+        table = _index_first(table, len(data.columns))
     named = dict(table)
     if len(named) < len(table):
         raise ValueError("two columns have one name")
     return named
+
+
+def _index_first(table: list[Any], width: int) -> list[Any]:
+    """Columns as pandas shows them.
+
+    It exports the levels of an index last, and those without names, which only number rows, too.
+    """
+    levels = [level for level in table[width:] if not level[0].startswith("__index_level_")]
+    return levels + table[:width]
 
 
 def pair(data: Any, first: str, second: str) -> tuple[Any, Any] | None:

@@ -16,8 +16,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Self
 
 import numpy as np
-from model.redis_glob import matches
 from model.kinds import LIMITS, TEXT, array_of, listed, member_of
+from model.redis_glob import matches
 from model.sorted_set import ABSENT, known, not_negative
 
 KEYS = ("str", "bytes")

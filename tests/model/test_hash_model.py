@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from model.redis_glob import matches
 from model.hash import ModelHash, ModelHashTable
+from model.redis_glob import matches
 
 
 def test_values_come_back_as_they_went_in() -> None:

@@ -9,8 +9,8 @@ import numpy as np
 from hash_strategies import LOOKALIKES, PATTERNS, RAW, keys, values
 from hypothesis import given
 from hypothesis import strategies as st
-from model.redis_glob import matches
 from model.hash_checks import ALL_FORMS, ALL_KINDS, Kind
+from model.redis_glob import matches
 
 from goblin import Hash
 

@@ -117,6 +117,16 @@ def test_rows_come_back() -> None:
     }
 
 
+def test_an_index_of_pandas() -> None:
+    rows = pd.DataFrame({"id": [1, 2, 1], "elo": [5.0, 7.0, 1.0]})
+    assert SortedSet(rows.groupby("id").sum()) == {1: 6.0, 2: 7.0}
+    assert SortedSet(rows.sort_values("elo")[:2]) == {1: 5.0}  # numbers of rows are no column
+    fields = HashTable.from_arrow(rows[rows.elo > 4].astype({"id": "str"}), "id").to_dict()
+    assert fields == {"1": {"elo": 5.0}, "2": {"elo": 7.0}}
+    by_id = rows[1:].astype({"id": "str"}).set_index("id")
+    assert HashTable.from_arrow(by_id, "id").to_dict() == {"1": {"elo": 1.0}, "2": {"elo": 7.0}}
+
+
 def test_columns_by_name_or_place() -> None:
     assert SortedSet(pa.table({"score": [1.0], "member": ["a"]})) == {"a": 1.0}
     assert SortedSet(pa.table({"x": ["a"], "y": [1]})) == {"a": 1.0}
