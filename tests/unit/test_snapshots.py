@@ -407,7 +407,7 @@ def test_a_signal_is_heard_while_zstd_is_expanded(path: Path) -> None:
             raise LookupError("from the handler")
 
     before = signal.signal(signal.SIGALRM, handler)
-    signal.setitimer(signal.ITIMER_REAL, 0.01, 0.01)
+    signal.setitimer(signal.ITIMER_REAL, 0.001, 0.001)
     try:
         with pytest.raises(LookupError, match="from the handler"):
             SortedSet.load(path)
