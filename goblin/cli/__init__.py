@@ -103,6 +103,8 @@ def _run(arguments: argparse.Namespace) -> _report.Report:
     command = arguments.command
     if command == "bench":
         return _bench.run(arguments.members)
+    if arguments.save is not None:
+        os.stat(os.path.dirname(arguments.save) or ".")  # not found after hours of counting
     options = _load.Options(arguments.member, arguments.score, arguments.limit)
     if command == "count":
         loaded = _load.history(arguments.files, options)

@@ -546,6 +546,14 @@ def test_a_snapshot_is_of_one_key(tmp_path: Path, fails: Callable[..., str]) -> 
     assert not (tmp_path / "x.goblin").exists()
 
 
+def test_a_folder_to_save_in_is_looked_for_before_counting(
+    tmp_path: Path, fails: Callable[..., str]
+) -> None:
+    assert "nowhere" in fails(
+        "count", tmp_path / "missing", "--save", tmp_path / "nowhere/x.goblin"
+    )
+
+
 def test_a_damaged_snapshot_is_told(tmp_path: Path, fails: Callable[..., str]) -> None:
     (tmp_path / "x.goblin").write_bytes(b"nothing")
     assert "x.goblin" in fails("top", tmp_path / "x.goblin")
