@@ -392,7 +392,7 @@ def test_zstd_of_as_much_as_it_says_is_read_in_little_more(path: Path) -> None:
     assert Hash.load(path)["a"] == value
     said, grown = measured_load(path, "Hash")
     assert said == ""
-    assert 100 <= grown < 140  # the content, and the hash
+    assert 90 < grown < 140  # the content, and the hash, of 50 each
 
 
 @posix
