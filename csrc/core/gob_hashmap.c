@@ -305,9 +305,7 @@ static gob_status put(gob_hashmap *h, const gob_field *f, const gob_coded *value
     return h->compact ? put_compact(h, f, value, created) : put_full(h, f, value, created);
 }
 
-/* After a change: gives back what is much. Without memory for that, or stopped, all stays as it is.
- */
-static void settle(gob_hashmap *h)
+void gob_hashmap_settle(gob_hashmap *h)
 {
     if (!h->compact && gob_fields_wasteful(h->fields)) {
         (void)gob_fields_optimize(h->fields, &h->alloc);
@@ -324,12 +322,12 @@ gob_status gob_hashmap_set(gob_hashmap *h, gob_name field, const gob_value *valu
     uint64_t stamp = h->stamp;
     GOB_TRY(put(h, &f, &coded, created));
     if (h->stamp != stamp) {
-        settle(h);
+        gob_hashmap_settle(h);
     }
     return GOB_OK;
 }
 
-bool gob_hashmap_remove(gob_hashmap *h, gob_name field)
+bool gob_hashmap_erase(gob_hashmap *h, gob_name field)
 {
     gob_field f;
     gob_field_of(&f, field, h->encoding, h->seed);
@@ -347,8 +345,16 @@ bool gob_hashmap_remove(gob_hashmap *h, gob_name field)
         gob_fields_remove(h->fields, &h->alloc, slot);
     }
     h->stamp++;
-    settle(h);
     return true;
+}
+
+bool gob_hashmap_remove(gob_hashmap *h, gob_name field)
+{
+    bool there = gob_hashmap_erase(h, field);
+    if (there) {
+        gob_hashmap_settle(h);
+    }
+    return there;
 }
 
 /* Writing many */
@@ -474,7 +480,7 @@ static gob_status set_rows(gob_hashmap *h, rows r, size_t *created)
 {
     size_t count = 0;
     GOB_TRY(h->compact ? put_rows_compact(h, r, &count) : put_rows_full(h, r, &count));
-    settle(h);
+    gob_hashmap_settle(h);
     *created = count;
     return GOB_OK;
 }

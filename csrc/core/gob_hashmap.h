@@ -69,8 +69,16 @@ gob_status gob_hashmap_update(gob_hashmap *h, const gob_hashmap *from, size_t *c
  * then. O(1), never fails. */
 void gob_hashmap_take(gob_hashmap *h, gob_hashmap *from);
 
-/* Whether the field was there. Never fails, so a bulk call may first read all, then remove all. */
+/* Whether the field was there. Never fails. */
 bool gob_hashmap_remove(gob_hashmap *h, gob_name field);
+
+/* The same without giving memory back, so that many are removed in linear time, also where that is
+ * stopped: a bulk call reads all, then erases all, then settles. */
+bool gob_hashmap_erase(gob_hashmap *h, gob_name field);
+
+/* After changes: gives back what is much. Without memory for that, or stopped, all stays as it is.
+ */
+void gob_hashmap_settle(gob_hashmap *h);
 
 /* The next entry from *at on (0 at first), in no particular order; false at the end. *at is good
  * while the stamp stays. A field is TEXT, INT or UUID. */

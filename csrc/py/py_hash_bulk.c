@@ -311,24 +311,20 @@ PyObject *gob_hash_set_many(gob_hash_object *self, PyObject *args)
 }
 
 /* Removes the keys whose values are in the list; one that comes again finds nothing left. Others
- * are let in, but what they raise comes too late: from then on nobody is asked, as giving memory
- * back would else be tried, and stopped, at each key. */
+ * are let in, but what they raise comes too late. */
 static int remove_all(gob_hash_object *self, const gob_names *names, PyObject *list)
 {
     gob_alloc *a = &self->map.alloc;
-    gob_pace *pace = a->pace;
     gob_use before = gob_start(self, GOB_RUNNING);
     for (Py_ssize_t i = 0; i < PyList_GET_SIZE(list); i++) {
-        if (!gob_hashmap_remove(&self->map, gob_names_at(names, (size_t)i))) {
+        if (!gob_hashmap_erase(&self->map, gob_names_at(names, (size_t)i))) {
             PyObject *again = PyList_GET_ITEM(list, i);
             PyList_SET_ITEM(list, i, Py_NewRef(Py_None));
             Py_DECREF(again);
         }
-        if (gob_spend(a->pace, 1) != GOB_OK) {
-            a->pace = NULL;
-        }
+        (void)gob_spend(a->pace, 1);
     }
-    a->pace = pace;
+    gob_hashmap_settle(&self->map);
     gob_finish(self, before);
     return gob_finish_short(a);
 }

@@ -269,6 +269,27 @@ static gob_status hash_update(gob_hashmap *h, size_t *step)
     return status;
 }
 
+/* What a bulk call erases is given back once, at its end: giving back is not tried, and stopped,
+ * for each field. */
+static void test_stopped_erasing(void)
+{
+    gob_hashmap h;
+    fill_hash(&h, 1);
+    host asks = {.pace = {goes_on, OFTEN}, .stop_at = 1};
+    h.alloc.pace = &asks.pace;
+    for (size_t i = 0; i < ROWS; i++) {
+        CHECK(i % 8 == 0 || gob_hashmap_erase(&h, names[i]));
+    }
+    CHECK(asks.asked == 0);
+    uint64_t live = h.alloc.live;
+    gob_hashmap_settle(&h);
+    CHECK(asks.asked == 1 && h.alloc.live == live && hash_has(&h, 8));
+    h.alloc.pace = NULL;
+    gob_hashmap_settle(&h);
+    CHECK(h.alloc.live < live / 2 && hash_has(&h, 8));
+    gob_hashmap_clear(&h);
+}
+
 static void test_stopped_hash(hash_work *does)
 {
     bool stopped = true;
@@ -388,6 +409,7 @@ int main(void)
         }
     }
     test_stopped_tidying();
+    test_stopped_erasing();
     for (size_t i = 0; i < 3; i++) {
         test_stopped_hash(of_hashes[i]);
         test_stopped_records(of_records[i]);
