@@ -15,7 +15,7 @@
 #define GOB_ASSERT(cond) ((void)0)
 #endif
 
-/* Inside a validator: report why and return false. */
+/* Inside a validator: report why and return false. One that was stopped reports NULL. */
 #define GOB_DEMAND(cond, reason)                                                                   \
     do {                                                                                           \
         if (!(cond)) {                                                                             \
@@ -23,5 +23,8 @@
             return false;                                                                          \
         }                                                                                          \
     } while (0)
+
+/* Inside a validator that may take long: accounts for work, and asks whether to go on. */
+#define GOB_DEMAND_TIME(pace, work) GOB_DEMAND(gob_spend(pace, work) == GOB_OK, NULL)
 
 #endif

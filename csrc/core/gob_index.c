@@ -564,17 +564,18 @@ size_t gob_index_walk(const gob_index *ix, gob_walk *w, int64_t *members, double
     return n;
 }
 
-static bool validate_names(const gob_index *ix, const char **why)
+static bool validate_names(const gob_index *ix, gob_pace *pace, const char **why)
 {
     int64_t ids[GOB_WALK_MAX];
     double scores[GOB_WALK_MAX];
     uint64_t live = 0;
     size_t at = 0;
-    if (!gob_members_validate(&ix->members, why)) {
+    if (!gob_members_validate(&ix->members, pace, why)) {
         return false;
     }
     for (size_t n; (n = gob_members_walk(&ix->members, &at, GOB_WALK_MAX, ids, scores)) != 0;) {
         live += n;
+        GOB_DEMAND_TIME(pace, n);
         for (size_t i = 0; i < n; i++) {
             GOB_DEMAND(gob_is_score(scores[i]), "index: score");
         }
@@ -583,12 +584,12 @@ static bool validate_names(const gob_index *ix, const char **why)
     return true;
 }
 
-bool gob_index_validate(const gob_index *ix, const char **why)
+bool gob_index_validate(const gob_index *ix, gob_pace *pace, const char **why)
 {
     if (ix->named) {
-        return validate_names(ix, why);
+        return validate_names(ix, pace, why);
     }
-    if (!gob_table_validate(&ix->table, why) || !gob_pages_validate(&ix->pages, why)) {
+    if (!gob_table_validate(&ix->table, pace, why) || !gob_pages_validate(&ix->pages, pace, why)) {
         return false;
     }
     uint64_t live = ix->table.live;
@@ -598,6 +599,7 @@ bool gob_index_validate(const gob_index *ix, const char **why)
     }
     for (size_t slot = 0; (slot = gob_table_next(&ix->table, slot)) != GOB_NO_SLOT; slot++) {
         int64_t number = gob_page_number(gob_table_member(&ix->table, slot));
+        GOB_DEMAND_TIME(pace, 1);
         GOB_DEMAND(gob_pages_find(&ix->pages, number) == NULL,
                    "index: a member of a page is in the table");
         GOB_DEMAND(gob_is_score(gob_table_score(&ix->table, slot)), "index: score");

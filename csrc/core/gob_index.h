@@ -114,6 +114,6 @@ typedef struct gob_walk {
 /* Fills up to GOB_WALK_MAX members and scores; 0 when the walk is over. */
 size_t gob_index_walk(const gob_index *ix, gob_walk *w, int64_t *members, double *scores);
 
-bool gob_index_validate(const gob_index *ix, const char **why);
+bool gob_index_validate(const gob_index *ix, gob_pace *pace, const char **why);
 
 #endif

@@ -647,7 +647,7 @@ static bool is_free_name(const void *owner, size_t offset, size_t length)
     return is_free(owner, offset) && name_at(owner, offset).len == length;
 }
 
-bool gob_members_validate(const gob_members *m, const char **why)
+bool gob_members_validate(const gob_members *m, gob_pace *pace, const char **why)
 {
     size_t dead = 0;
     size_t at = 0;
@@ -656,6 +656,7 @@ bool gob_members_validate(const gob_members *m, const char **why)
     GOB_DEMAND(gob_members_wide(m) || m->arena.used / unit(m) <= UINT64_C(1) << m->narrow_bits,
                "members: ids do not reach all records");
     for (; at < m->arena.used; at += bytes_at(m, at)) {
+        GOB_DEMAND_TIME(pace, 1);
         if (is_free(m, at)) {
             dead += bytes_at(m, at);
             continue;

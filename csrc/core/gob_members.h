@@ -130,7 +130,7 @@ gob_status gob_members_map(gob_members *m, const gob_reader *r, size_t records, 
 /* All but the table. */
 size_t gob_members_bytes(const gob_members *m);
 
-bool gob_members_validate(const gob_members *m, const char **why);
+bool gob_members_validate(const gob_members *m, gob_pace *pace, const char **why);
 
 GOB_INLINE bool gob_members_wide(const gob_members *m)
 {

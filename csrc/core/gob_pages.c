@@ -481,11 +481,12 @@ static bool validate_page(const gob_pages *p, const gob_page *page, const char *
     return is_narrow(page) ? validate_narrow(p, page, why) : validate_full(p, page, why);
 }
 
-bool gob_pages_validate(const gob_pages *p, const char **why)
+bool gob_pages_validate(const gob_pages *p, gob_pace *pace, const char **why)
 {
     uint64_t count = 0;
     for (size_t at = 0; p->bits != 0 && at < (size_t)1 << p->bits; at++) {
         if (p->dir[at].page != NULL) {
+            GOB_DEMAND_TIME(pace, GOB_PAGE_IDS / 4); /* several codes at once */
             GOB_DEMAND(gob_pages_find(p, gob_ref_number(&p->dir[at])) == &p->dir[at],
                        "pages: page not found at its place");
             GOB_DEMAND(gob_ref_width(&p->dir[at]) == p->dir[at].page->width,

@@ -162,6 +162,6 @@ GOB_INLINE size_t gob_page_bytes_for(const gob_pages *p, unsigned width, unsigne
 size_t gob_page_bytes(const gob_pages *p, const gob_page *page);
 size_t gob_pages_bytes(const gob_pages *p);
 
-bool gob_pages_validate(const gob_pages *p, const char **why);
+bool gob_pages_validate(const gob_pages *p, gob_pace *pace, const char **why);
 
 #endif

@@ -4,8 +4,9 @@
 
 #ifdef _WIN32 /* which has no POSIX threads */
 
-void gob_parallel(gob_task here, gob_task aside)
+void gob_parallel(gob_task here, gob_task aside, gob_task waiting)
 {
+    (void)waiting;
     here.run(here.context);
     aside.run(aside.context);
 }
@@ -16,29 +17,73 @@ void gob_parallel(gob_task here, gob_task aside)
 #include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <time.h>
 
-static void *run(void *task)
+enum { WAIT_NS = 5000000 };
+
+typedef struct other {
+    gob_task task;
+    pthread_t thread;
+    pthread_mutex_t mutex;
+    pthread_cond_t ended;
+    bool done;
+} other;
+
+static void *run(void *context)
 {
-    const gob_task *t = task;
-    t->run(t->context);
+    other *o = context;
+    o->task.run(o->task.context);
+    (void)pthread_mutex_lock(&o->mutex);
+    o->done = true;
+    (void)pthread_cond_signal(&o->ended);
+    (void)pthread_mutex_unlock(&o->mutex);
     return NULL;
 }
 
-void gob_parallel(gob_task here, gob_task aside)
+static bool start(other *o)
 {
-    pthread_t thread;
     sigset_t all;
     sigset_t before;
     sigfillset(&all);
     (void)pthread_sigmask(SIG_SETMASK, &all, &before);
-    bool started = pthread_create(&thread, NULL, run, &aside) == 0;
+    bool started = pthread_create(&o->thread, NULL, run, o) == 0;
     (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return started;
+}
+
+/* Whether it is done, a few milliseconds later at most. */
+static bool has_ended(other *o)
+{
+    struct timespec t;
+    (void)clock_gettime(CLOCK_REALTIME, &t);
+    t.tv_nsec += WAIT_NS;
+    t.tv_sec += t.tv_nsec / 1000000000;
+    t.tv_nsec %= 1000000000;
+    (void)pthread_mutex_lock(&o->mutex);
+    int timed_out = 0;
+    while (!o->done && timed_out == 0) {
+        timed_out = pthread_cond_timedwait(&o->ended, &o->mutex, &t);
+    }
+    bool done = o->done;
+    (void)pthread_mutex_unlock(&o->mutex);
+    return done;
+}
+
+void gob_parallel(gob_task here, gob_task aside, gob_task waiting)
+{
+    other o = {aside, .mutex = PTHREAD_MUTEX_INITIALIZER, .ended = PTHREAD_COND_INITIALIZER};
+    bool started = start(&o);
     here.run(here.context);
     if (started) {
-        (void)pthread_join(thread, NULL);
+        while (!has_ended(&o)) {
+            waiting.run(waiting.context);
+        }
+        (void)pthread_join(o.thread, NULL);
     } else {
         aside.run(aside.context);
     }
+    (void)pthread_cond_destroy(&o.ended);
+    (void)pthread_mutex_destroy(&o.mutex);
 }
 
 #endif

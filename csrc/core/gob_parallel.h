@@ -9,7 +9,8 @@ typedef struct gob_task {
 } gob_task;
 
 /* Runs `here` in the caller's thread and `aside` in another one, which gets no signals; or, where
- * none can be had, afterwards. Both are done when it returns. */
-void gob_parallel(gob_task here, gob_task aside);
+ * none can be had, afterwards. Both are done when it returns. While `here` has to wait for `aside`,
+ * it runs `waiting` every few milliseconds. */
+void gob_parallel(gob_task here, gob_task aside, gob_task waiting);
 
 #endif

@@ -119,4 +119,10 @@ void gob_snapshot_reseal(uint8_t *file, size_t size);
         }                                                                                          \
     } while (0)
 
+/* What a validator with a pace found. */
+GOB_INLINE gob_status gob_verdict(bool good, const char *why)
+{
+    return good ? GOB_OK : why == NULL ? GOB_STOPPED : GOB_MALFORMED;
+}
+
 #endif

@@ -204,13 +204,15 @@ static bool next_flight(const gob_table *from, const gob_table *to, flight *f)
     return f->count != 0;
 }
 
-void gob_table_insert_all(gob_table *t, const gob_table *other)
+gob_status gob_table_insert_all(gob_table *t, const gob_table *other, gob_pace *pace)
 {
     for (flight f = {0}; next_flight(other, t, &f);) {
+        GOB_TRY(gob_spend(pace, f.count));
         for (size_t i = 0; i < f.count; i++) {
             gob_table_insert(t, f.member[i], f.score[i]);
         }
     }
+    return GOB_OK;
 }
 
 static size_t slot_bytes(const gob_table *t)
@@ -281,6 +283,21 @@ static void sort_group(gob_table *t, size_t group)
     }
 }
 
+static gob_status lay(const gob_table *t, gob_table *fresh, gob_pace *pace)
+{
+    for (flight f = {0}; next_flight(t, fresh, &f);) {
+        GOB_TRY(gob_spend(pace, f.count));
+        for (size_t i = 0; i < f.count; i++) {
+            insert_ordered(fresh, f.member[i], f.score[i]);
+        }
+    }
+    for (size_t group = 0; group < gob_table_groups(fresh); group++) {
+        GOB_TRY(gob_spend(pace, 1));
+        sort_group(fresh, group);
+    }
+    return GOB_OK;
+}
+
 gob_status gob_table_relaid(const gob_table *t, gob_alloc *a, uint64_t seed, gob_table *relaid)
 {
     gob_table fresh;
@@ -289,13 +306,10 @@ gob_status gob_table_relaid(const gob_table *t, gob_alloc *a, uint64_t seed, gob
     if (fresh.capacity != 0) {
         memset(gob_table_slot(&fresh, 0), 0, fresh.capacity * slot_bytes(&fresh));
     }
-    for (flight f = {0}; next_flight(t, &fresh, &f);) {
-        for (size_t i = 0; i < f.count; i++) {
-            insert_ordered(&fresh, f.member[i], f.score[i]);
-        }
-    }
-    for (size_t group = 0; group < gob_table_groups(&fresh); group++) {
-        sort_group(&fresh, group);
+    gob_status status = lay(t, &fresh, a->pace);
+    if (status != GOB_OK) {
+        gob_table_free(&fresh, a);
+        return status;
     }
     *relaid = fresh;
     return GOB_OK;
@@ -311,7 +325,7 @@ size_t gob_table_next(const gob_table *t, size_t slot)
     return GOB_NO_SLOT;
 }
 
-bool gob_table_validate(const gob_table *t, const char **why)
+bool gob_table_validate(const gob_table *t, gob_pace *pace, const char **why)
 {
     size_t live = 0;
     size_t dead = 0;
@@ -321,6 +335,7 @@ bool gob_table_validate(const gob_table *t, const char **why)
                    "table: control byte");
         live += ctrl < GOB_CTRL_EMPTY;
         dead += ctrl == GOB_CTRL_DELETED;
+        GOB_DEMAND_TIME(pace, 1);
         if (ctrl < GOB_CTRL_EMPTY) {
             GOB_DEMAND(gob_table_find(t, gob_table_member(t, slot)) == slot,
                        "table: a member is not found at its slot");

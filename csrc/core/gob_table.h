@@ -83,8 +83,9 @@ gob_status gob_table_rehash(gob_table *t, gob_alloc *a, size_t count, bool tight
 /* The same members and scores in a tight table of that seed, whose bytes depend on nothing else. */
 gob_status gob_table_relaid(const gob_table *t, gob_alloc *a, uint64_t seed, gob_table *relaid);
 
-/* Every member of an other table, into one that has room and none of them. */
-void gob_table_insert_all(gob_table *t, const gob_table *other);
+/* Every member of an other table, into one that has room and none of them. GOB_STOPPED: only some.
+ */
+gob_status gob_table_insert_all(gob_table *t, const gob_table *other, gob_pace *pace);
 
 /* The capacity that gob_table_rehash would choose. */
 size_t gob_table_capacity_for(size_t count, bool tight);
@@ -94,7 +95,7 @@ size_t gob_table_next(const gob_table *t, size_t slot);
 
 size_t gob_table_bytes(const gob_table *t);
 
-bool gob_table_validate(const gob_table *t, const char **why);
+bool gob_table_validate(const gob_table *t, gob_pace *pace, const char **why);
 
 GOB_INLINE size_t gob_table_groups(const gob_table *t)
 {

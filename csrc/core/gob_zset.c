@@ -698,11 +698,11 @@ static bool validate_order(const gob_zset *z, const char **why)
 
 bool gob_zset_validate(const gob_zset *z, const char **why)
 {
-    if (!gob_index_validate(&z->index, why)) {
+    if (!gob_index_validate(&z->index, NULL, why)) {
         return false;
     }
     GOB_DEMAND(z->pending == NULL || z->order != NULL, "zset: pending without an order");
-    if (z->pending != NULL && !gob_table_validate(z->pending, why)) {
+    if (z->pending != NULL && !gob_table_validate(z->pending, NULL, why)) {
         return false;
     }
     return z->order == NULL || (gob_order_validate(z->order, why) && validate_order(z, why));

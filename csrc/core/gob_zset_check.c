@@ -138,11 +138,22 @@ static void check_order(void *context)
     atomic_store(&both->aside.stopped, h->status != GOB_OK);
 }
 
+static void ask(void *context)
+{
+    halves *both = context;
+    half *h = &both->order;
+    if (h->status == GOB_OK && gob_spend(h->z->alloc.pace, GOB_PACE) != GOB_OK) {
+        h->status = GOB_STOPPED;
+        atomic_store(&both->aside.stopped, true);
+    }
+}
+
 static void check_index(void *context)
 {
     half *h = context;
     const gob_index *ix = &h->z->index;
-    h->status = gob_index_validate(ix, &h->why) ? GOB_OK : GOB_MALFORMED;
+    bool good = gob_index_validate(ix, h->pace, &h->why);
+    h->status = gob_verdict(good, h->why);
     if (h->status == GOB_OK && h->set != NULL) {
         h->status = hash_index(ix, h->set, h->pace, &h->hash);
     }
@@ -181,7 +192,8 @@ gob_status gob_zset_check(gob_zset *z, const uint64_t *starts, uint64_t seed, co
     if (z->order->count >= PARALLEL_MIN) {
         both.aside.pace.goes_on = goes_on;
         both.index.pace = &both.aside.pace;
-        gob_parallel((gob_task){check_order, &both}, (gob_task){check_index, &both.index});
+        gob_parallel((gob_task){check_order, &both}, (gob_task){check_index, &both.index},
+                     (gob_task){ask, &both});
     } else {
         check_index(&both.index);
         check_order(&both);

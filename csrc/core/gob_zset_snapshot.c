@@ -150,9 +150,10 @@ static gob_status load_ints(gob_zset *z, const gob_reader *r, const options *o, 
     if (mapped) {
         *t = view;
     } else if (view.live != 0) {
-        GOB_EXPECT(gob_table_validate(&view, why), *why);
+        bool good = gob_table_validate(&view, z->alloc.pace, why);
+        GOB_TRY(gob_verdict(good, *why));
         GOB_TRY(gob_table_resized(t, &z->alloc, view.live, true, t));
-        gob_table_insert_all(t, &view);
+        GOB_TRY(gob_table_insert_all(t, &view, z->alloc.pace));
     }
     return gob_pages_load(&z->index.pages, &z->alloc, r, view.member_bytes, mapped, why);
 }

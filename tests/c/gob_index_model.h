@@ -50,7 +50,7 @@ static bool same_score(double l, double r)
 static bool valid(const gob_index *index)
 {
     const char *why = NULL;
-    bool ok = gob_index_validate(index, &why);
+    bool ok = gob_index_validate(index, NULL, &why);
     if (!ok) {
         fprintf(stderr, "%s\n", why);
     }

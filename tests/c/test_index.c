@@ -343,16 +343,17 @@ static void test_validator(void)
     double old;
     CHECK(gob_index_put(&ix, &a, -5, 1.0, &old) == GOB_OK && ix.table.live == 1 && valid(&ix));
     ix.live++;
-    CHECK_FAULT(gob_index_validate(&ix, &why), why, "index: live count");
+    CHECK_FAULT(gob_index_validate(&ix, NULL, &why), why, "index: live count");
     ix.live--;
     ix.table.live++;
-    CHECK_FAULT(gob_index_validate(&ix, &why), why, "table: live count");
+    CHECK_FAULT(gob_index_validate(&ix, NULL, &why), why, "table: live count");
     ix.table.live--;
     ix.pages.count++;
-    CHECK_FAULT(gob_index_validate(&ix, &why), why, "pages: page count");
+    CHECK_FAULT(gob_index_validate(&ix, NULL, &why), why, "pages: page count");
     ix.pages.count--;
     gob_table_insert(&ix.table, 5, 1.0);
-    CHECK_FAULT(gob_index_validate(&ix, &why), why, "index: a member of a page is in the table");
+    CHECK_FAULT(gob_index_validate(&ix, NULL, &why), why,
+                "index: a member of a page is in the table");
     gob_table_erase(&ix.table, gob_table_find(&ix.table, 5));
     CHECK(valid(&ix));
     end_test();

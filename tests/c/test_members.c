@@ -71,7 +71,7 @@ static bool matches(const gob_members *members, const gob_alloc *alloc, bool cop
     size_t scored = 0;
     int64_t ids[GOB_BATCH];
     gob_names column = {.form = GOB_NAMES_LIST, .data = (const uint8_t *)pool};
-    bool same = gob_members_validate(members, &why);
+    bool same = gob_members_validate(members, NULL, &why);
     if (!same) {
         fprintf(stderr, "%s\n", why);
     }
@@ -328,12 +328,12 @@ static void test_free_lists(void)
             gob_members_drop(&m, &a, ids[i]);
         }
         const char *why;
-        CHECK(m.arena.dead == used / 2 && gob_members_validate(&m, &why));
+        CHECK(m.arena.dead == used / 2 && gob_members_validate(&m, NULL, &why));
         for (size_t i = 1; i < NAMES; i++) {
             gob_store16(bytes + 1, (uint16_t)(5000 + i));
             CHECK(gob_members_add(&m, &a, name, &id) == GOB_OK);
         }
-        CHECK((m.arena.used == used) == lengths[k].listed && gob_members_validate(&m, &why));
+        CHECK((m.arena.used == used) == lengths[k].listed && gob_members_validate(&m, NULL, &why));
         CHECK(m.records == 2 * NAMES - 1);
         end_test();
     }
@@ -523,35 +523,38 @@ static void test_validator(void)
         set_score(i, id, 1.0);
     }
     m.narrow_bits = 8;
-    CHECK_FAULT(gob_members_validate(&m, &why), why, "members: ids do not reach all records");
+    CHECK_FAULT(gob_members_validate(&m, NULL, &why), why, "members: ids do not reach all records");
     m.narrow_bits = GOB_NARROW_BITS;
     m.arena.used -= 1;
-    CHECK_FAULT(gob_members_validate(&m, &why), why, "members: records do not fill the arena");
+    CHECK_FAULT(gob_members_validate(&m, NULL, &why), why,
+                "members: records do not fill the arena");
     m.arena.used += 1;
     m.records++;
-    CHECK_FAULT(gob_members_validate(&m, &why), why, "members: count of names");
+    CHECK_FAULT(gob_members_validate(&m, NULL, &why), why, "members: count of names");
     m.records--;
     m.arena.dead++;
-    CHECK_FAULT(gob_members_validate(&m, &why), why, "members: bytes of free records");
+    CHECK_FAULT(gob_members_validate(&m, NULL, &why), why, "members: bytes of free records");
     m.arena.dead--;
     m.table.live--;
-    CHECK_FAULT(gob_members_validate(&m, &why), why, "members: names in the table");
+    CHECK_FAULT(gob_members_validate(&m, NULL, &why), why, "members: names in the table");
     m.table.live++;
     m.table.seed++;
-    CHECK_FAULT(gob_members_validate(&m, &why), why, "members: a name is not found at its record");
+    CHECK_FAULT(gob_members_validate(&m, NULL, &why), why,
+                "members: a name is not found at its record");
     m.table.seed--;
     CHECK(gob_members_reserve_condemned(&m, &a) == GOB_OK);
     gob_members_drop(&m, &a, id);
     gob_members_condemn(&m, id);
-    CHECK(gob_members_validate(&m, &why)); /* as where settling was stopped, between two of it */
+    CHECK(gob_members_validate(&m, NULL,
+                               &why)); /* as where settling was stopped, between two of it */
     gob_members_condemn(&m, INT32_MAX);
-    CHECK_FAULT(gob_members_validate(&m, &why), why, "members: a condemned id is none");
+    CHECK_FAULT(gob_members_validate(&m, NULL, &why), why, "members: a condemned id is none");
     m.condemned->count = 0;
     size_t capacity = m.arena.capacity;
     m.arena.capacity = m.arena.used - 1;
-    CHECK_FAULT(gob_members_validate(&m, &why), why, "members: arena overrun");
+    CHECK_FAULT(gob_members_validate(&m, NULL, &why), why, "members: arena overrun");
     m.arena.capacity = capacity;
-    CHECK(gob_members_validate(&m, &why));
+    CHECK(gob_members_validate(&m, NULL, &why));
     end_test();
 }
 

@@ -27,7 +27,7 @@ static gob_page_ref *ref_of(const gob_pages *p, const model *m, size_t id)
 static bool valid(const gob_pages *p)
 {
     const char *why = NULL;
-    bool ok = gob_pages_validate(p, &why);
+    bool ok = gob_pages_validate(p, NULL, &why);
     if (!ok) {
         fprintf(stderr, "%s\n", why);
     }
@@ -351,37 +351,37 @@ static void test_validator(void)
 
     page->width = 3;
     ref->tag += 2;
-    CHECK_FAULT(gob_pages_validate(&p, &why), why, "pages: code width");
+    CHECK_FAULT(gob_pages_validate(&p, NULL, &why), why, "pages: code width");
     ref->tag -= 2;
-    CHECK_FAULT(gob_pages_validate(&p, &why), why, "pages: width of a ref");
+    CHECK_FAULT(gob_pages_validate(&p, NULL, &why), why, "pages: width of a ref");
     page->width = 1;
     page->codes[3] = 7;
-    CHECK_FAULT(gob_pages_validate(&p, &why), why, "pages: exception count");
+    CHECK_FAULT(gob_pages_validate(&p, NULL, &why), why, "pages: exception count");
     page->codes[20] = 0xFE;
-    CHECK_FAULT(gob_pages_validate(&p, &why), why, "pages: exception that no code refers to");
+    CHECK_FAULT(gob_pages_validate(&p, NULL, &why), why, "pages: exception that no code refers to");
     page->codes[20] = 3;
     page->codes[3] = 0xFE;
     page->patch.count--;
-    CHECK_FAULT(gob_pages_validate(&p, &why), why, "pages: patch");
+    CHECK_FAULT(gob_pages_validate(&p, NULL, &why), why, "pages: patch");
     page->patch.count++;
     gob_score_store(gob_patch_find(&page->patch, p.kind, 3), 8, 7.0);
-    CHECK_FAULT(gob_pages_validate(&p, &why), why, "pages: exception that a code holds");
+    CHECK_FAULT(gob_pages_validate(&p, NULL, &why), why, "pages: exception that a code holds");
     gob_score_store(gob_patch_find(&page->patch, p.kind, 3), 8, 0.5);
     page->live++;
-    CHECK_FAULT(gob_pages_validate(&p, &why), why, "pages: live count");
+    CHECK_FAULT(gob_pages_validate(&p, NULL, &why), why, "pages: live count");
     page->live--;
     page->young = true;
-    CHECK_FAULT(gob_pages_validate(&p, &why), why, "pages: young page outside a bulk call");
+    CHECK_FAULT(gob_pages_validate(&p, NULL, &why), why, "pages: young page outside a bulk call");
     page->young = false;
     p.count++;
-    CHECK_FAULT(gob_pages_validate(&p, &why), why, "pages: page count");
+    CHECK_FAULT(gob_pages_validate(&p, NULL, &why), why, "pages: page count");
     p.count--;
     gob_page_ref away = *ref;
     size_t home = (size_t)(ref - p.dir);
     size_t other = (home + 2) & 3; /* beyond a free place */
     ref->page = NULL;
     p.dir[other] = away;
-    CHECK_FAULT(gob_pages_validate(&p, &why), why, "pages: page not found at its place");
+    CHECK_FAULT(gob_pages_validate(&p, NULL, &why), why, "pages: page not found at its place");
     p.dir[other].page = NULL;
     *ref = away;
     CHECK(valid(&p));

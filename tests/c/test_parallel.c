@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 
 #include "gob_test.h"
@@ -22,16 +23,36 @@ static void run(void *context)
     *w = (work){w->done + 1, pthread_self(), sigismember(&blocked, SIGINT) == 0};
 }
 
+/* Goes on until it was told to, as one that nobody waits for never is. */
+static void run_until_told(void *context)
+{
+    atomic_bool *told = context;
+    while (!atomic_load(told)) {
+    }
+}
+
+static void tell(void *context)
+{
+    atomic_bool *told = context;
+    atomic_store(told, true);
+}
+
 int main(void)
 {
     for (int turn = 0; turn < 100; turn++) {
         work here = {0};
         work aside = {0};
-        gob_parallel((gob_task){run, &here}, (gob_task){run, &aside});
+        work waiting = {0};
+        gob_parallel((gob_task){run, &here}, (gob_task){run, &aside}, (gob_task){run, &waiting});
         CHECK(here.done == 1 && aside.done == 1);
         CHECK(pthread_equal(here.by, pthread_self()) != 0);
         CHECK(here.hears_signals && !aside.hears_signals);
     }
+    atomic_bool told = false;
+    work here = {0};
+    gob_parallel((gob_task){run, &here}, (gob_task){run_until_told, &told},
+                 (gob_task){tell, &told});
+    CHECK(here.done == 1 && atomic_load(&told));
     work after = {0};
     run(&after);
     CHECK(after.hears_signals);

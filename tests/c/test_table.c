@@ -29,7 +29,7 @@ static void model_init(model *m, int64_t base, int64_t stride)
 static bool matches(const gob_table *t, const gob_alloc *a, const model *m)
 {
     const char *why = NULL;
-    if (!gob_table_validate(t, &why)) {
+    if (!gob_table_validate(t, NULL, &why)) {
         fprintf(stderr, "%s\n", why);
         return false;
     }
@@ -195,23 +195,24 @@ static void test_validator(void)
     for (size_t id = 0; id < 9; id++) {
         set(&t, &a, &m, id, 1.0);
     }
-    CHECK(gob_table_validate(&t, &why));
+    CHECK(gob_table_validate(&t, NULL, &why));
     size_t slot = gob_table_find(&t, 3);
     uint8_t ctrl = t.ctrl[slot];
     t.ctrl[slot] = 0x81;
-    CHECK_FAULT(gob_table_validate(&t, &why), why, "table: control byte");
+    CHECK_FAULT(gob_table_validate(&t, NULL, &why), why, "table: control byte");
     t.ctrl[slot] = ctrl ^ 1;
-    CHECK_FAULT(gob_table_validate(&t, &why), why, "table: a member is not found at its slot");
+    CHECK_FAULT(gob_table_validate(&t, NULL, &why), why,
+                "table: a member is not found at its slot");
     t.ctrl[slot] = 0x80;
-    CHECK_FAULT(gob_table_validate(&t, &why), why, "table: live count");
+    CHECK_FAULT(gob_table_validate(&t, NULL, &why), why, "table: live count");
     t.ctrl[slot] = ctrl;
     t.ctrl[15] = 0x80;
-    CHECK_FAULT(gob_table_validate(&t, &why), why, "table: control byte without a slot");
+    CHECK_FAULT(gob_table_validate(&t, NULL, &why), why, "table: control byte without a slot");
     t.ctrl[15] = 0xFF;
     t.dead = 1;
-    CHECK_FAULT(gob_table_validate(&t, &why), why, "table: deleted count");
+    CHECK_FAULT(gob_table_validate(&t, NULL, &why), why, "table: deleted count");
     t.dead = 0;
-    CHECK(gob_table_validate(&t, &why));
+    CHECK(gob_table_validate(&t, NULL, &why));
     gob_table_free(&t, &a);
 
     /* Two groups without an empty slot. */
@@ -219,7 +220,7 @@ static void test_validator(void)
     for (int64_t member = 0; member < 32; member++) {
         gob_table_insert(&t, member, 1.0);
     }
-    CHECK_FAULT(gob_table_validate(&t, &why), why, "table: no end for a probe");
+    CHECK_FAULT(gob_table_validate(&t, NULL, &why), why, "table: no end for a probe");
     gob_table_free(&t, &a);
 }
 
