@@ -171,6 +171,30 @@ static void test_stopped(work *does, bool named, bool ordered)
     CHECK(stops != 0);
 }
 
+/* What began empty is undone by clearing it, over at once: the inputs are not walked, so that it
+ * does not matter what became of them. */
+static void test_stopped_filling(bool named)
+{
+    gob_layout layout = {.member_bytes = 4, .score_bytes = 8, .compress = true, .named = named};
+    gob_names others = {.form = GOB_NAMES_LIST, .data = (const uint8_t *)(names + ROWS / 2)};
+    gob_zset z;
+    gob_journal j;
+    gob_changes changes = {0};
+    gob_zset_init(&z, layout, 1.0F, 5);
+    uint64_t stamp = z.stamp;
+    host h = {.pace = {goes_on, OFTEN}, .stop_at = 20};
+    z.alloc.pace = &h.pace;
+    gob_inputs in = inputs(&z, scores);
+    CHECK(gob_bulk_begin(&z, &j, ROWS) == GOB_OK);
+    CHECK(gob_bulk_update(&z, &j, in, 0, ROWS, GOB_SET, &changes) == GOB_STOPPED);
+    CHECK(changes.added > OFTEN && changes.added < ROWS / 2);
+    in.members = ids + ROWS / 2;
+    in.names = &others;
+    gob_bulk_rollback(&z, &j, in, GOB_UPDATE);
+    CHECK(z.alloc.live == 0 && gob_zset_count(&z) == 0 && z.stamp == stamp);
+    gob_zset_clear(&z);
+}
+
 /* Three quarters of the names go; giving memory back is stopped wherever it can be, and done by the
  * next write. */
 static void test_stopped_tidying(void)
@@ -408,6 +432,8 @@ int main(void)
             }
         }
     }
+    test_stopped_filling(false);
+    test_stopped_filling(true);
     test_stopped_tidying();
     test_stopped_erasing();
     for (size_t i = 0; i < 3; i++) {

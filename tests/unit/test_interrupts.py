@@ -292,6 +292,20 @@ class TestAtEachQuestion:
         subject._validate()
 
 
+def test_an_interrupted_pop_many_gives_memory_back_once() -> None:
+    """Not at each key, where it would be begun and stopped: allocations count how often."""
+    h: Hash = Hash(value="int64", max_compact_fields=0)
+    keys = [f"field:{i}" for i in range(TIMED)]
+    h.set_many(keys, np.arange(TIMED))
+    gone, allocations = keys[: TIMED * 3 // 4], 100_000
+    h._fail_at(allocations)
+    # They are read, then removed: when a quarter is.
+    raised, asked = interrupted_at(len(gone) * 5 // 4 // 256, h, lambda h: h.pop_many(gone))
+    assert raised and asked
+    assert allocations - h._fail_at(0) < 20
+    assert list(h) == keys[len(gone) :]
+
+
 def far_apart() -> SortedSet:
     """Integers without pages, whose table is laid out anew and looked through."""
     z = SortedSet(np.arange(ROWS) << 20, np.arange(ROWS))
