@@ -40,10 +40,10 @@ typedef struct batch {
     int64_t room[GOB_BATCH];
 } batch;
 
-static void batch_begin(batch *b, const gob_zset *z, const gob_inputs *in, size_t start, size_t end)
+static void batch_begin(batch *b, const gob_zset *z, const gob_inputs *in, size_t start, size_t n)
 {
     b->start = start;
-    b->n = end - start < GOB_BATCH ? end - start : GOB_BATCH;
+    b->n = n < GOB_BATCH ? n : GOB_BATCH;
     b->ids = gob_bulk_ids(z, in, start, b->n, b->room);
     for (size_t i = 0; z->pending != NULL && i < b->n; i++) {
         gob_table_prefetch(z->pending, b->ids[i]);
@@ -54,16 +54,32 @@ static void batch_begin(batch *b, const gob_zset *z, const gob_inputs *in, size_
     b->epoch = z->index.named ? z->index.members.epoch : 0;
 }
 
-/* The id of input i, which begins the next batch where the last one is through: as found there,
- * unless it may have got one, or another one, since. */
-static int64_t batch_id(batch *b, const gob_zset *z, const gob_inputs *in, size_t i, size_t end)
+/* The id of input i of a batch, unless it may have got one, or another one, since. */
+static int64_t batch_id(const batch *b, const gob_zset *z, const gob_inputs *in, size_t i)
 {
-    if (i == b->start + b->n) {
-        batch_begin(b, z, in, i, end);
-    }
     int64_t id = b->ids[i - b->start];
     bool stale = z->index.named && (id == GOB_NO_ID || b->epoch != z->index.members.epoch);
     return GOB_UNLIKELY(stale) ? id_of(z, in, i) : id;
+}
+
+/* Going forward to `end`: the id of input i, which begins the next batch where the last one is
+ * through. */
+static int64_t next_id(batch *b, const gob_zset *z, const gob_inputs *in, size_t i, size_t end)
+{
+    if (i == b->start + b->n) {
+        batch_begin(b, z, in, i, end - i);
+    }
+    return batch_id(b, z, in, i);
+}
+
+/* Going back, from inputs that are not all looked at. */
+static int64_t last_id(batch *b, const gob_zset *z, const gob_inputs *in, size_t i)
+{
+    if (b->n == 0 || i < b->start) {
+        size_t start = i < GOB_BATCH ? 0 : i - GOB_BATCH + 1;
+        batch_begin(b, z, in, start, i - start + 1);
+    }
+    return batch_id(b, z, in, i);
 }
 
 /* One write, journalled. */
@@ -92,7 +108,7 @@ gob_status gob_bulk_update(gob_zset *z, gob_journal *j, gob_inputs in, size_t fr
     batch b = {.n = 0, .start = from};
     for (size_t i = from; i < from + n; i++, j->done = i) {
         GOB_TRY(gob_spend(z->alloc.pace, 1));
-        int64_t id = batch_id(&b, z, &in, i, from + n);
+        int64_t id = next_id(&b, z, &in, i, from + n);
         double old = gob_index_get(&z->index, id);
         double score;
         GOB_TRY(gob_mode_score(mode, old, in.scores.at[i * in.scores.step], z->index.score_bytes,
@@ -113,7 +129,7 @@ static gob_status increment_names(gob_zset *z, gob_journal *j, const gob_inputs 
     batch b = {.n = 0, .start = from};
     for (size_t i = from; i < from + n; i++, j->done = i) {
         GOB_TRY(gob_spend(z->alloc.pace, 1));
-        int64_t id = batch_id(&b, z, in, i, from + n);
+        int64_t id = next_id(&b, z, in, i, from + n);
         double by = in->scores.at[i * in->scores.step];
         double old = gob_index_get(&z->index, id);
         double sum;
@@ -185,7 +201,7 @@ gob_status gob_bulk_remove(gob_zset *z, gob_journal *j, gob_inputs in, size_t fr
     batch b = {.n = 0, .start = from};
     for (size_t i = from; i < from + n; i++, j->done = i) {
         GOB_TRY(gob_spend(z->alloc.pace, 1));
-        int64_t id = batch_id(&b, z, &in, i, from + n);
+        int64_t id = next_id(&b, z, &in, i, from + n);
         double old = gob_index_get(&z->index, id);
         if (gob_is_absent(old)) {
             continue;
@@ -214,15 +230,18 @@ void gob_bulk_commit(gob_zset *z, gob_journal *j)
     end(z, j);
 }
 
+/* Removes what the call created. */
 static void uncreate(gob_zset *z, const gob_journal *j, const gob_inputs *in)
 {
+    batch b = {.n = 0};
     for (size_t i = j->done; i-- > 0;) {
-        if (!gob_journal_was_created(j, i)) {
-            continue;
-        }
-        int64_t id = id_of(z, in, i);
-        if (!gob_is_absent(gob_zset_score(z, id))) {
-            gob_zset_erase(z, id);
+        if (j->created[i / 8] == 0) {
+            i -= i % 8;
+        } else if (gob_journal_was_created(j, i)) {
+            int64_t id = last_id(&b, z, in, i);
+            if (!gob_is_absent(gob_zset_score(z, id))) {
+                gob_zset_erase(z, id);
+            }
         }
     }
 }
@@ -242,9 +261,13 @@ static void restore(gob_zset *z, int64_t id, double score)
 
 static void restore_scores(gob_zset *z, gob_journal *j, const gob_inputs *in, gob_verb verb)
 {
+    batch b = {.n = 0};
     for (size_t i = j->done; i-- > 0;) {
-        int64_t id = id_of(z, in, i);
         bool logged = j->logged != 0 && j->log[j->logged - 1].at == i;
+        if (!logged && verb != GOB_INCREMENT) {
+            continue;
+        }
+        int64_t id = last_id(&b, z, in, i);
         double score = gob_zset_score(z, id);
         double back;
         j->logged -= logged;
@@ -253,8 +276,8 @@ static void restore_scores(gob_zset *z, gob_journal *j, const gob_inputs *in, go
         }
         if (logged) {
             restore(z, id, j->log[j->logged].old);
-        } else if (verb == GOB_INCREMENT && gob_narrow(score - in->scores.at[i * in->scores.step],
-                                                       z->index.score_bytes, &back) == GOB_OK) {
+        } else if (gob_narrow(score - in->scores.at[i * in->scores.step], z->index.score_bytes,
+                              &back) == GOB_OK) {
             restore(z, id, back);
         }
     }

@@ -54,19 +54,12 @@ GOB_INLINE bool bump_code(gob_page *page, unsigned position, unsigned small, dou
     return false;
 }
 
-/* True where a narrow page's code at this position means "exception". */
-GOB_INLINE bool is_exception(const gob_page *page, unsigned position)
-{
-    return (page->width == 1 && page->codes[position] == GOB_CODE1_MAX + 1) ||
-           (page->width == 2 && gob_load16(page->codes + 2 * position) == GOB_CODE2_MAX + 1);
-}
-
 /* Adds to an exception that remains one, where undoing needs no log. A large count has many of its
  * increments on the few members whose scores have outgrown their codes. */
 GOB_INLINE bool bump_exception(const gob_index *ix, gob_page *page, unsigned position, double by,
                                double *sum)
 {
-    if (!is_exception(page, position)) {
+    if (!gob_page_is_exception(page, position)) {
         return false;
     }
     unsigned score_bytes = ix->pages.kind.score_bytes;
@@ -171,18 +164,25 @@ static gob_status bulk_one(const bulk *b, gob_page_ref *ref, size_t i, double by
 static gob_status bulk_mixed(const bulk *b, size_t n)
 {
     batch t;
+    unsigned small[GOB_BATCH];
     for (size_t start = 0; start < n; start += t.n) {
         batch_begin(b, &t, start, n);
         look_ahead_all(b->ix, b->members + start, t.n, t.refs);
         for (size_t i = 0; i < t.n; i++) {
+            /* Fractions make exceptions: the first 10 M of them took 2.0 s without these loads, 0.9
+             * with. */
+            small[i] = small_addend(b->by.at[(start + i) * b->by.step]);
+            int64_t member = b->members[start + i];
             if (t.refs[i] == NULL) {
-                gob_index_warm_slot(&b->ix->table, b->members[start + i]);
+                gob_index_warm_slot(&b->ix->table, member);
+            } else if (small[i] > GOB_CODE1_MAX) {
+                gob_page_warm_exception(&b->ix->pages, t.refs[i]->page, gob_page_position(member));
             }
         }
         for (size_t i = 0; i < t.n; i++) {
             gob_page_ref *ref = t.bits == b->ix->pages.bits ? t.refs[i] : NULL;
             double by = b->by.at[(start + i) * b->by.step];
-            GOB_TRY(bulk_one(b, ref, start + i, by, small_addend(by)));
+            GOB_TRY(bulk_one(b, ref, start + i, by, small[i]));
         }
     }
     return GOB_OK;
@@ -230,17 +230,13 @@ static void bulk_codes(const bulk *b, batch *t, batch *next, unsigned small)
 /* Starts the loads of the exceptions or table slots that the inputs left over may be. */
 static void look_ahead_left(const bulk *b, const batch *t)
 {
-    gob_patch_kind kind = b->ix->pages.kind;
     for (size_t k = 0; k < t->count; k++) {
         const gob_page_ref *ref = t->refs[t->left[k]];
         int64_t member = b->members[t->start + t->left[k]];
         if (ref == NULL) {
             gob_index_warm_slot(&b->ix->table, member);
-        } else if (ref->page->patch.capacity != 0) {
-            const uint8_t *group =
-                gob_patch_home(&ref->page->patch, kind, gob_page_position(member));
-            GOB_PREFETCH(group);
-            GOB_PREFETCH(group + GOB_PATCH_GROUP * (2U + kind.score_bytes) - 1);
+        } else {
+            gob_page_warm_exception(&b->ix->pages, ref->page, gob_page_position(member));
         }
     }
 }

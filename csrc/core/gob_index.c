@@ -410,8 +410,11 @@ void gob_index_warm(const gob_index *ix, const int64_t *members, size_t n)
         refs[i] = gob_index_look_ahead(&ix->pages, &ix->table, members[i]);
     }
     for (size_t i = 0; i < n; i++) {
+        unsigned position = gob_page_position(members[i]);
         if (refs[i] == NULL) {
             gob_index_warm_slot(&ix->table, members[i]);
+        } else if (gob_page_is_exception(refs[i]->page, position)) {
+            gob_page_warm_exception(&ix->pages, refs[i]->page, position);
         }
     }
 }

@@ -59,13 +59,14 @@ typedef struct gob_column {
 gob_status gob_index_sum(const gob_index *ix, double old, double by, double *sum);
 
 /* Finds the page of a member, or NULL, and starts the load of its code, or of its slot in the
- * table. */
+ * table. (Where it took codes of two bytes or more for those of one, reads and writes of 10 M
+ * members with scattered scores took 2.5 to 3 times as long.) */
 GOB_INLINE gob_page_ref *gob_index_look_ahead(const gob_pages *pages, const gob_table *table,
                                               int64_t member)
 {
     gob_page_ref *ref = gob_pages_find(pages, gob_page_number(member));
     if (GOB_LIKELY(ref != NULL)) {
-        GOB_PREFETCH(&ref->page->codes[gob_page_position(member)]);
+        GOB_PREFETCH(&ref->page->codes[gob_page_position(member) * gob_ref_width(ref)]);
     } else {
         gob_table_prefetch(table, member);
     }

@@ -136,6 +136,23 @@ GOB_INLINE double gob_page_code_max(const gob_page *page)
     return page->width == 1 ? GOB_CODE1_MAX : page->width == 2 ? GOB_CODE2_MAX : HUGE_VAL;
 }
 
+/* True where a narrow page's code at this position means "exception". */
+GOB_INLINE bool gob_page_is_exception(const gob_page *page, unsigned position)
+{
+    return (page->width == 1 && page->codes[position] == GOB_CODE1_MAX + 1) ||
+           (page->width == 2 && gob_load16(page->codes + 2 * position) == GOB_CODE2_MAX + 1);
+}
+
+/* Starts the load of the exception that a position is, or may become. */
+GOB_INLINE void gob_page_warm_exception(const gob_pages *p, const gob_page *page, unsigned position)
+{
+    if (page->patch.capacity != 0) {
+        const uint8_t *group = gob_patch_home(&page->patch, p->kind, position);
+        GOB_PREFETCH(group);
+        GOB_PREFETCH(group + GOB_PATCH_GROUP * (2U + p->kind.score_bytes) - 1);
+    }
+}
+
 /* The score at a position, or GOB_ABSENT. */
 double gob_page_get(const gob_pages *p, const gob_page *page, unsigned position);
 
