@@ -72,11 +72,6 @@ static void set_offset(const gob_fields *s, size_t slot, size_t offset)
     }
 }
 
-static void prefetch_offset(const gob_fields *s, size_t slot)
-{
-    GOB_PREFETCH(s->arena.at + offset_of(s, gob_table_member(&s->table, slot)));
-}
-
 /* Finding */
 
 typedef struct wanted {
@@ -97,16 +92,23 @@ size_t gob_fields_find(const gob_fields *s, const gob_field *f)
     return gob_table_seek(&s->table, f->hash, is_field, &w);
 }
 
-void gob_fields_prefetch(const gob_fields *s, const gob_field *f)
+/* In three rounds: control bytes, slots, records. */
+void gob_fields_warm(const gob_fields *s, const gob_field *f, size_t n)
 {
-    gob_table_prefetch_hash(&s->table, f->hash);
-}
-
-void gob_fields_prefetch_record(const gob_fields *s, const gob_field *f)
-{
-    size_t slot = gob_table_prefetch_slot(&s->table, f->hash);
-    if (slot != GOB_NO_SLOT) {
-        prefetch_offset(s, slot);
+    size_t slot[GOB_BATCH];
+    if (s->arena.used < GOB_FAR) {
+        return;
+    }
+    for (size_t i = 0; i < n; i++) {
+        gob_table_prefetch_hash(&s->table, f[i].hash);
+    }
+    for (size_t i = 0; i < n; i++) {
+        slot[i] = gob_table_prefetch_slot(&s->table, f[i].hash);
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (slot[i] != GOB_NO_SLOT) {
+            GOB_PREFETCH(s->arena.at + offset_of(s, gob_table_member(&s->table, slot[i])));
+        }
     }
 }
 

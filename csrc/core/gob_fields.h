@@ -25,10 +25,8 @@ gob_status gob_fields_build(gob_fields *s, gob_alloc *a, gob_next_record *next, 
 /* The slot of a field, or GOB_NO_SLOT. */
 size_t gob_fields_find(const gob_fields *s, const gob_field *f);
 
-/* For batches of finds: starts the load of what a field's hash points to; and once that is there,
- * of the record. */
-void gob_fields_prefetch(const gob_fields *s, const gob_field *f);
-void gob_fields_prefetch_record(const gob_fields *s, const gob_field *f);
+/* Before finds of n <= GOB_BATCH fields: starts the loads that they need, where those take long. */
+void gob_fields_warm(const gob_fields *s, const gob_field *f, size_t n);
 
 /* The record of a slot. */
 const uint8_t *gob_fields_record(const gob_fields *s, size_t slot, size_t *bytes);

@@ -180,28 +180,34 @@ typedef struct batch {
     gob_coded value[GOB_BATCH];
 } batch;
 
-/* Starts the loads of a batch, where they may take long. */
-static void prefetch(const gob_hashmap *h, const batch *b)
+static void warm(const gob_hashmap *h, const batch *b)
 {
-    if (h->compact || h->fields->arena.used < GOB_FAR) {
-        return;
+    if (!h->compact) {
+        gob_fields_warm(h->fields, b->field, b->n);
     }
-    for (size_t i = 0; i < b->n; i++) {
-        gob_fields_prefetch(h->fields, &b->field[i]);
+}
+
+/* The fields of rows [from, from + n), their loads under way. */
+static void batch_begin(const gob_hashmap *h, const gob_names *fields, size_t from, size_t n,
+                        batch *b)
+{
+    for (b->n = 0; b->n < n; b->n++) {
+        gob_field_of(&b->field[b->n], gob_names_at(fields, from + b->n), h->encoding, h->seed);
     }
-    for (size_t i = 0; i < b->n; i++) {
-        gob_fields_prefetch_record(h->fields, &b->field[i]);
-    }
+    warm(h, b);
+}
+
+void gob_hashmap_warm(const gob_hashmap *h, const gob_names *fields, size_t from, size_t n)
+{
+    batch b;
+    batch_begin(h, fields, from, n, &b);
 }
 
 void gob_hashmap_get_many(const gob_hashmap *h, const gob_names *fields, size_t from, size_t n,
                           gob_value *values)
 {
     batch b;
-    for (b.n = 0; b.n < n; b.n++) {
-        gob_field_of(&b.field[b.n], gob_names_at(fields, from + b.n), h->encoding, h->seed);
-    }
-    prefetch(h, &b);
+    batch_begin(h, fields, from, n, &b);
     for (size_t i = 0; i < n; i++) {
         get_prepared(h, &b.field[i], &values[i]);
     }
@@ -327,18 +333,16 @@ gob_status gob_hashmap_set(gob_hashmap *h, gob_name field, const gob_value *valu
     return GOB_OK;
 }
 
-bool gob_hashmap_erase(gob_hashmap *h, gob_name field)
+static bool erase(gob_hashmap *h, const gob_field *f)
 {
-    gob_field f;
-    gob_field_of(&f, field, h->encoding, h->seed);
     if (h->compact) {
         gob_place p;
-        if (!gob_blob_find(&h->blob, &f, &p)) {
+        if (!gob_blob_find(&h->blob, f, &p)) {
             return false;
         }
         gob_blob_remove(&h->blob, &h->alloc, h->seed, &p);
     } else {
-        size_t slot = gob_fields_find(h->fields, &f);
+        size_t slot = gob_fields_find(h->fields, f);
         if (slot == GOB_NO_SLOT) {
             return false;
         }
@@ -350,11 +354,23 @@ bool gob_hashmap_erase(gob_hashmap *h, gob_name field)
 
 bool gob_hashmap_remove(gob_hashmap *h, gob_name field)
 {
-    bool there = gob_hashmap_erase(h, field);
+    gob_field f;
+    gob_field_of(&f, field, h->encoding, h->seed);
+    bool there = erase(h, &f);
     if (there) {
         gob_hashmap_settle(h);
     }
     return there;
+}
+
+void gob_hashmap_erase_many(gob_hashmap *h, const gob_names *fields, size_t from, size_t n,
+                            bool *there)
+{
+    batch b;
+    batch_begin(h, fields, from, n, &b);
+    for (size_t i = 0; i < n; i++) {
+        there[i] = erase(h, &b.field[i]);
+    }
 }
 
 /* Writing many */
@@ -394,7 +410,7 @@ static bool next_batch(rows *r, const gob_hashmap *h, batch *b)
 {
     for (b->n = 0; b->n < GOB_BATCH && next_row(r, h, &b->field[b->n], &b->value[b->n]); b->n++) {
     }
-    prefetch(h, b);
+    warm(h, b);
     return b->n != 0;
 }
 

@@ -50,6 +50,9 @@ bool gob_hashmap_get(const gob_hashmap *h, gob_name field, gob_value *value);
 void gob_hashmap_get_many(const gob_hashmap *h, const gob_names *fields, size_t from, size_t n,
                           gob_value *values);
 
+/* Starts the loads that calls on such rows will need, as gob_hashmap_get_many does for its own. */
+void gob_hashmap_warm(const gob_hashmap *h, const gob_names *fields, size_t from, size_t n);
+
 /* TEXT, INT or FLOAT; *created says whether the field is new. Setting the value that is there
  * changes nothing, not even the stamp. GOB_NOMEM; GOB_TOO_LARGE for an entry of 2 GiB. On failure
  * nothing changed. */
@@ -72,9 +75,12 @@ void gob_hashmap_take(gob_hashmap *h, gob_hashmap *from);
 /* Whether the field was there. Never fails. */
 bool gob_hashmap_remove(gob_hashmap *h, gob_name field);
 
-/* The same without giving memory back, so that many are removed in linear time, also where that is
- * stopped: a bulk call reads all, then erases all, then settles. */
-bool gob_hashmap_erase(gob_hashmap *h, gob_name field);
+/* The same for rows as of gob_hashmap_get_many, without giving memory back, so that many are
+ * removed in linear time, also where that is stopped: a bulk call reads all, then erases all, then
+ * settles.
+ */
+void gob_hashmap_erase_many(gob_hashmap *h, const gob_names *fields, size_t from, size_t n,
+                            bool *there);
 
 /* After changes: gives back what is much. Without memory for that, or stopped, all stays as it is.
  */

@@ -315,14 +315,18 @@ PyObject *gob_hash_set_many(gob_hash_object *self, PyObject *args)
 static int remove_all(gob_hash_object *self, const gob_names *names, PyObject *list)
 {
     gob_alloc *a = &self->map.alloc;
+    size_t count = (size_t)PyList_GET_SIZE(list);
+    bool there[GOB_BATCH];
     gob_use before = gob_start(self, GOB_RUNNING);
-    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(list); i++) {
-        if (!gob_hashmap_erase(&self->map, gob_names_at(names, (size_t)i))) {
-            PyObject *again = PyList_GET_ITEM(list, i);
-            PyList_SET_ITEM(list, i, Py_NewRef(Py_None));
-            Py_DECREF(again);
+    for (size_t from = 0, n; from < count; from += n) {
+        n = count - from < GOB_BATCH ? count - from : GOB_BATCH;
+        gob_hashmap_erase_many(&self->map, names, from, n, there);
+        for (size_t i = 0; i < n; i++) {
+            if (!there[i]) {
+                (void)PyList_SetItem(list, (Py_ssize_t)(from + i), Py_NewRef(Py_None));
+            }
         }
-        (void)gob_spend(a->pace, 1);
+        (void)gob_spend(a->pace, n);
     }
     gob_hashmap_settle(&self->map);
     gob_finish(self, before);

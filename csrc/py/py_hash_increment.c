@@ -193,22 +193,34 @@ typedef struct call {
     gob_addition now; /* the last one */
 } call;
 
+/* One increment of what is collected, or else of what the hash has. */
+static gob_status collect(call *c, size_t i, const gob_value *own)
+{
+    gob_addition *a = &c->now;
+    gob_sum sum;
+    bool created;
+    a->name = gob_names_at(c->names, i);
+    a->by = c->by.at[i];
+    if (!gob_hashmap_get(&c->staging.map, a->name, &a->old)) {
+        a->old = *own;
+    }
+    GOB_TRY(add(a, &sum));
+    return gob_hashmap_set(&c->staging.map, a->name, &sum.stored, &created);
+}
+
 static gob_status step(void *context, size_t from, size_t n)
 {
     call *c = context;
-    const gob_hash_object *self = c->staging.self;
-    for (size_t i = from; i < from + n; i++) {
-        gob_addition *a = &c->now;
-        gob_sum sum;
-        bool created;
-        a->verbatim = a->kind != GOB_INTS && !self->map.encoding;
-        a->name = gob_names_at(c->names, i);
-        a->by = c->by.at[i];
-        if (!gob_hashmap_get(&c->staging.map, a->name, &a->old)) {
-            (void)gob_hashmap_get(&self->map, a->name, &a->old);
+    const gob_hashmap *own = &c->staging.self->map;
+    gob_value values[GOB_BATCH];
+    c->now.verbatim = c->now.kind != GOB_INTS && !own->encoding;
+    for (size_t end = from + n, batch; from < end; from += batch) {
+        batch = end - from < GOB_BATCH ? end - from : GOB_BATCH;
+        gob_hashmap_get_many(own, c->names, from, batch, values);
+        gob_hashmap_warm(&c->staging.map, c->names, from, batch);
+        for (size_t i = 0; i < batch; i++) {
+            GOB_TRY(collect(c, from + i, &values[i]));
         }
-        GOB_TRY(add(a, &sum));
-        GOB_TRY(gob_hashmap_set(&c->staging.map, a->name, &sum.stored, &created));
     }
     return GOB_OK;
 }

@@ -28,8 +28,7 @@ static void end_test(void)
 static size_t find(size_t i, gob_field *f)
 {
     gob_field_of(f, field_pool[i], true, SEED);
-    gob_fields_prefetch(&s, f);
-    gob_fields_prefetch_record(&s, f);
+    gob_fields_warm(&s, f, 1);
     size_t slot = gob_fields_find(&s, f);
     CHECK((slot != GOB_NO_SLOT) == (expected[i] != ABSENT));
     return slot;
