@@ -381,8 +381,9 @@ typedef struct rows {
     const gob_value *values;
     const gob_hashmap *from; /* NULL: the columns */
     size_t n;
-    size_t at;  /* the next row, or as of next_record */
-    size_t end; /* of the columns */
+    size_t at;      /* the next row, or as of next_record */
+    size_t end;     /* of the columns */
+    gob_pace *pace; /* NULL where rows that are in can't be taken out again */
 } rows;
 
 static bool next_row(rows *r, const gob_hashmap *h, gob_field *f, gob_coded *value)
@@ -450,6 +451,7 @@ static gob_status put_rows(gob_hashmap *h, rows r, size_t *created)
             GOB_TRY(put(h, &b.field[i], &b.value[i], &new));
             *created += new;
         }
+        GOB_TRY(gob_spend(r.pace, b.n));
     }
     return GOB_OK;
 }
@@ -463,7 +465,8 @@ static gob_status put_rows_full(gob_hashmap *h, rows r, size_t *created)
 /* Many rows go through the full form, as a blob is written anew for each new field. */
 static gob_status stage(gob_hashmap *staged, const gob_hashmap *h, rows r, size_t *created)
 {
-    if (r.n < 4 || r.n <= h->blob.count / 16U) {
+    r.pace = h->alloc.pace;
+    if (h->compact && (r.n < 4 || r.n <= h->blob.count / 16U)) {
         GOB_TRY(gob_blob_copy(&staged->blob, &staged->alloc, &h->blob));
         return put_rows(staged, r, created);
     }
@@ -471,15 +474,16 @@ static gob_status stage(gob_hashmap *staged, const gob_hashmap *h, rows r, size_
     GOB_TRY(fields_of(staged, h, &s));
     take_fields(staged, s);
     GOB_TRY(put_rows_full(staged, r, created));
-    gob_status status = shrink(staged);
+    gob_status status = h->compact ? shrink(staged) : GOB_OK;
     return status == GOB_TOO_LARGE ? GOB_OK : status;
 }
 
-/* The compact form changes in a copy, which takes over once all rows are in. */
-static gob_status put_rows_compact(gob_hashmap *h, rows r, size_t *created)
+/* Into a copy, which takes over once all rows are in. */
+static gob_status put_rows_aside(gob_hashmap *h, rows r, size_t *created)
 {
     gob_hashmap staged = *h;
     staged.alloc.live = 0;
+    staged.compact = true;
     gob_blob_init(&staged.blob);
     gob_status status = stage(&staged, h, r, created);
     gob_alloc_fail_at(&h->alloc, staged.alloc.fail_at);
@@ -492,10 +496,17 @@ static gob_status put_rows_compact(gob_hashmap *h, rows r, size_t *created)
     return GOB_OK;
 }
 
+/* The compact form always; the full one where that costs little beside the rows, which can then
+ * stop. In place they can't. */
+static bool goes_aside(const gob_hashmap *h, const rows *r)
+{
+    return h->compact || (r->n > GOB_ASIDE && r->n >= gob_fields_count(h->fields) / 2);
+}
+
 static gob_status set_rows(gob_hashmap *h, rows r, size_t *created)
 {
     size_t count = 0;
-    GOB_TRY(h->compact ? put_rows_compact(h, r, &count) : put_rows_full(h, r, &count));
+    GOB_TRY(goes_aside(h, &r) ? put_rows_aside(h, r, &count) : put_rows_full(h, r, &count));
     gob_hashmap_settle(h);
     *created = count;
     return GOB_OK;

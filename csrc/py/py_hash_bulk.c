@@ -153,9 +153,6 @@ PyObject *gob_hash_get_many(gob_hash_object *self, PyObject *const *args, Py_ssi
 
 /* Writes */
 
-/* Rows that are set in one piece; more are gathered first, with looks at signals in between. */
-enum { PIECE = GOB_STRETCH / 8 };
-
 typedef struct call {
     gob_hash_object *self;
     gob_staging staging;
@@ -218,10 +215,6 @@ int gob_staging_commit(gob_staging *s)
 static gob_status choose(void *context, size_t from, size_t n)
 {
     call *c = context;
-    size_t created;
-    if (c->only == GOB_ANY) {
-        return gob_hashmap_set_many(&c->staging.map, c->names, c->values.at, from, n, &created);
-    }
     for (size_t i = from; i < from + n; i++) {
         gob_name name = gob_names_at(c->names, i);
         gob_value old;
@@ -231,14 +224,15 @@ static gob_status choose(void *context, size_t from, size_t n)
         if (there == (c->only == GOB_ONLY_EXISTING)) {
             GOB_TRY(gob_hashmap_set(&c->staging.map, name, &c->values.at[i], &is_new));
         }
+        GOB_TRY(gob_spend(c->self->map.alloc.pace, 1));
     }
     return GOB_OK;
 }
 
-static int set_staged_rows(call *c, size_t count)
+static int set_chosen(call *c, size_t count)
 {
     gob_staging_begin(&c->staging, c->self);
-    if (gob_run_in(c->self, choose, c, count, PIECE) < 0) {
+    if (gob_run(c->self, choose, c, count) < 0) {
         gob_staging_drop(&c->staging);
         return -1;
     }
@@ -250,9 +244,8 @@ static int set_staged_rows(call *c, size_t count)
 static int set_rows(call *c, size_t count)
 {
     gob_hash_expect(c->self, count);
-    return c->only != GOB_ANY || count > PIECE
-               ? set_staged_rows(c, count)
-               : gob_run_change(c->self, &c->self->map.alloc, set_all, c, count);
+    return c->only == GOB_ANY ? gob_run_change(c->self, &c->self->map.alloc, set_all, c, count)
+                              : set_chosen(c, count);
 }
 
 int gob_check_values(size_t keys, size_t values)

@@ -221,6 +221,7 @@ static gob_status step(void *context, size_t from, size_t n)
         for (size_t i = 0; i < batch; i++) {
             GOB_TRY(collect(c, from + i, &values[i]));
         }
+        GOB_TRY(gob_spend(own->alloc.pace, batch));
     }
     return GOB_OK;
 }

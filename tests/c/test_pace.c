@@ -316,6 +316,29 @@ static void test_stopped_erasing(void)
     gob_hashmap_clear(&h);
 }
 
+/* Many rows can be stopped up to the last one: they go into a copy, and the host is asked while
+ * that is made, while they are counted and while they are put. */
+static void test_stopped_last_row(void)
+{
+    gob_hashmap h, all;
+    size_t created = 0;
+    host asks = {.pace = {goes_on, OFTEN}};
+    fill_hash(&h, 2);
+    fill_hash(&all, 1);
+    h.alloc.pace = &asks.pace;
+    CHECK(gob_hashmap_update(&h, &all, &created) == GOB_OK && created == ROWS / 2);
+    gob_hashmap_clear(&h);
+    size_t last = asks.asked;
+    fill_hash(&h, 2);
+    asks = (host){.pace = {goes_on, OFTEN}, .stop_at = last};
+    h.alloc.pace = &asks.pace;
+    created = 0;
+    CHECK(gob_hashmap_update(&h, &all, &created) == GOB_STOPPED && created == 0);
+    CHECK(last > 3 * ROWS / OFTEN && hash_has(&h, 2));
+    gob_hashmap_clear(&h);
+    gob_hashmap_clear(&all);
+}
+
 static void test_stopped_hash(hash_work *does)
 {
     bool stopped = true;
@@ -438,6 +461,7 @@ int main(void)
     test_stopped_filling(true);
     test_stopped_tidying();
     test_stopped_erasing();
+    test_stopped_last_row();
     for (size_t i = 0; i < 3; i++) {
         test_stopped_hash(of_hashes[i]);
         test_stopped_records(of_records[i]);
