@@ -484,23 +484,36 @@ gob_status gob_records_put(gob_records *r, gob_fields *stage, gob_name key, cons
     return write_row(&t, cells, n, true);
 }
 
-/* All rows of a stage into room that is there. */
+/* A row of a stage into room that is there. */
+static void move_row(gob_records *r, const gob_field *key, gob_name bytes)
+{
+    target t = {.r = r, .rows = &r->rows, .key = *key, .slot = gob_fields_find(&r->rows, key)};
+    if (t.slot != GOB_NO_SLOT) {
+        t.old = bytes_in(&r->rows, t.slot);
+    }
+    gob_status status = put_row(&t, bytes);
+    GOB_ASSERT(status == GOB_OK);
+    (void)status;
+}
+
 static void move_rows(gob_records *r, const gob_fields *stage)
 {
-    size_t bytes;
-    const uint8_t *at_record;
-    for (size_t at = 0; (at_record = gob_fields_next(stage, &at, &bytes)) != NULL;) {
-        target t = {.r = r, .rows = &r->rows};
-        gob_record record = gob_record_read(at_record, bytes);
-        gob_record_field(&t.key, at_record, bytes, r->rows.table.seed);
-        t.slot = gob_fields_find(&r->rows, &t.key);
-        if (t.slot != GOB_NO_SLOT) {
-            t.old = bytes_in(&r->rows, t.slot);
+    gob_field keys[GOB_BATCH];
+    gob_name rows[GOB_BATCH];
+    size_t n;
+    size_t at = 0;
+    do {
+        size_t bytes;
+        const uint8_t *record;
+        for (n = 0; n < GOB_BATCH && (record = gob_fields_next(stage, &at, &bytes)) != NULL; n++) {
+            gob_record_field(&keys[n], record, bytes, r->rows.table.seed);
+            rows[n] = gob_record_read(record, bytes).value;
         }
-        gob_status status = put_row(&t, record.value);
-        GOB_ASSERT(status == GOB_OK);
-        (void)status;
-    }
+        gob_fields_warm(&r->rows, keys, n);
+        for (size_t i = 0; i < n; i++) {
+            move_row(r, &keys[i], rows[i]);
+        }
+    } while (n == GOB_BATCH);
 }
 
 gob_status gob_records_commit(gob_records *r, gob_fields *stage)
