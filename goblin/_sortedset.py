@@ -1166,9 +1166,9 @@ class SortedSet(Frames, Snapshots, _core.SortedSet[M]):
     ) -> Self:
         """Count how often each member comes: in an array or list, a frame, or an iterable of these.
 
-        `column` names the column of frames and batches (None: their first). Each occurrence adds
-        `by`. `member` None takes that of the first array. `progress` and errors as of
-        `increment_many`. O(n).
+        `column` names the column of frames, which need it if they have several, and of batches
+        (None: their first). Each occurrence adds `by`. `member` None takes that of the first array.
+        `progress` and errors as of `increment_many`. O(n).
 
         >>> goblin.SortedSet.from_counts(np.array([7, 8, 7])).to_dict()
         {8: 1.0, 7: 2.0}
@@ -1221,10 +1221,23 @@ def _column(batch: Any, name: str | None) -> Any:
     if np.isscalar(batch) or isinstance(batch, uuid.UUID):
         kind = type(batch).__name__
         raise TypeError(f"an array of members or an iterable of arrays is wanted, not of {kind}")
-    if isinstance(batch, Arrays) or hasattr(batch, "iloc"):  # batches of ours and of pandas
-        return batch[name or batch.columns[0]] if hasattr(batch, "columns") else batch
+    if isinstance(batch, Arrays):
+        ours: Any = batch  # whose first column is the one that was asked for first
+        return ours[name or ours.columns[0]] if hasattr(ours, "columns") else ours
+    if hasattr(batch, "iloc"):  # of pandas
+        return batch[_chosen(list(batch), name)] if hasattr(batch, "columns") else batch
     columns = _arrow.columns(batch)
-    return batch if columns is None else columns[name or next(iter(columns))]
+    return batch if columns is None else columns[_chosen(list(columns), name)]
+
+
+def _chosen(columns: list[Any], name: str | None) -> Any:
+    """The name of the column of a frame that is to be counted."""
+    known = ", ".join(map(repr, columns)) or "none"
+    if name is None and len(columns) != 1:
+        raise TypeError(f"column= must say which of the frame's columns to count: {known}")
+    if name is not None and name not in columns:
+        raise KeyError(f"the frame has no column {name!r}, but {known}")
+    return columns[0] if name is None else name
 
 
 SortedSet.__module__ = "goblin"

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Iterable
 from typing import Any, BinaryIO, NamedTuple
 
+from .._snapshot import MAGIC
 from .._zstd import MAX_WINDOW_LOG, ZSTD_MAGIC, import_zstd, zstd_decoder
 from ..errors import TraceError
 
@@ -81,6 +82,12 @@ class Source:
         self.bytes_read = 0
         self.fault: str | None = None
         self._pending = self._read_file(_MAGIC_BYTES)
+        if self._pending == MAGIC[:_MAGIC_BYTES]:
+            self.close()
+            raise TraceError(
+                f"{self.name}: this is no trace but a saved container: SortedSet.load reads it, "
+                "and so do the commands top, info and digest"
+            )
         try:
             self._codec = _codec_of(self._pending)
         except ImportError:
