@@ -1039,7 +1039,7 @@ class SortedSet(Frames, Snapshots, _core.SortedSet[M]):
         """Count the scores by bins as `np.histogram` does: (counts, edges). O(n).
 
         `bins` is a number of equal bins over `range` (None: from lowest to highest) or an array of
-        edges.
+        edges. ValueError where floats can't tell so many bins apart, or the range is not finite.
 
         >>> goblin.SortedSet({7: 1.0, 8: 5.0, 9: 3.0}).histogram(2)
         (array([1, 2]), array([1., 3., 5.]))
@@ -1049,8 +1049,10 @@ class SortedSet(Frames, Snapshots, _core.SortedSet[M]):
         if range is None and len(self):
             range = self.bottom(1)[0][1], self.top(1)[0][1]
         counts, edges = np.histogram(np.empty(0), bins, range)
+        if not (edges[1:] > edges[:-1]).all() and np.ndim(bins) == 0:  # numpy 2.0 lets it pass
+            raise ValueError(f"floats cannot tell {bins} bins between {edges[0]} and {edges[-1]}")
         for _, _, scores in self._walks():
-            counts += np.histogram(scores, bins, range)[0]
+            counts += np.histogram(scores.astype(np.float64), bins, range)[0]
         return counts, edges
 
     @atomic
