@@ -29,7 +29,10 @@ def as_list(files: TraceFile | Iterable[TraceFile]) -> list[TraceFile]:
     """One file or many, as a list."""
     if isinstance(files, str | os.PathLike) or hasattr(files, "read"):
         return [files]  # type: ignore[list-item]
-    return list(files)
+    listed = list(files)
+    if not listed:
+        raise ValueError("there is no file to read: the list of paths is empty")
+    return listed
 
 
 def size_of(file: TraceFile) -> int | None:

@@ -56,7 +56,7 @@ def games(
     Time O(bytes), memory O(block).
 
     Raises FileNotFoundError for a missing file, ImportError where zstd is lacking, ValueError for
-    an empty variant, and, once the games before it are delivered, TraceError for a file that does
+    no file or an empty variant, and, once the games before it are delivered, TraceError for a file that does
     not start with a game or ends within one, and for compressed data that is cut, damaged,
     followed by something else, or asks for a window over 128 MiB.
 
