@@ -250,9 +250,9 @@ def test_drawing_changes_nothing_and_is_bounded() -> None:
 def test_what_can_not_be_drawn_on_or_be_names() -> None:
     z = SortedSet({"ann": 3.0})
     with pytest.raises(TypeError, match=r"ax must be an Axes .* not Figure"):
-        plot.top(z, ax=Figure())
+        top(z, ax=Figure())  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="labels must map members to names, not be a list"):
-        plot.top(z, ax=Figure().subplots(), labels=["Ann"])
+        top(z, ax=Figure().subplots(), labels=["Ann"])  # type: ignore[arg-type]
 
 
 def test_without_matplotlib_the_extra_is_named() -> None:
