@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from resident import resident
 from snapshots import (
     ENTRY,
     HEAD,
@@ -291,12 +292,6 @@ def test_every_flipped_bit_of_a_file_that_is_mapped(subject: Subject, tmp_path: 
 
 # ---- lies
 
-# Tests of a process that is told how much memory it may have.
-limited = pytest.mark.skipif(
-    sys.platform != "linux" or "libasan" in os.environ.get("LD_PRELOAD", ""),
-    reason="reads /proc/self/status; ASan hangs where it gets no memory",
-)
-
 # Runs in a process of its own, which may have little more memory than it has.
 LIARS = """
     import random, resource, sys
@@ -325,13 +320,13 @@ def tell_lies(of_sets: float, of_hashes: float) -> None:
     assert run.stdout == "harmless\n", run.stderr
 
 
-@limited
+@resident
 def test_sizes_that_lie_take_no_memory() -> None:
     tell_lies(0.02, 0.004)
 
 
 @slow
-@limited
+@resident
 def test_all_sizes_that_lie_take_no_memory() -> None:
     tell_lies(1.0, 1.0)
 
@@ -437,7 +432,7 @@ SHORT = """
 """
 
 
-@limited
+@resident
 @pytest.mark.parametrize("kind", ["integers", "names"])
 def test_a_load_without_memory(kind: str) -> None:
     giving_back = {"MALLOC_MMAP_THRESHOLD_": "4096", "MALLOC_TRIM_THRESHOLD_": "0"}
