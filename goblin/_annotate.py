@@ -42,7 +42,8 @@ def annotate(
         library = sys.modules.get(name)  # who has a frame of one has loaded it
         if library is not None and isinstance(frame, library.DataFrame):
             if key not in frame.columns:
-                raise KeyError(key)
+                known = ", ".join(map(repr, frame.columns))
+                raise KeyError(f"the frame has no column {key!r}, but {known or 'none'}")
             made: Frame = add(frame, key, z, (score, rank))
             return made
     raise TypeError(f"a DataFrame of pandas or polars is wanted, not {type(frame).__name__}")

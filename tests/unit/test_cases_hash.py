@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from model.hash_checks import assert_memory, in_every_form
+from resident import resident
 
 from goblin import Hash
 
@@ -407,6 +408,7 @@ buffer.append(1)  # nobody holds it
 
 
 class TestB61Leaks:
+    @resident
     def test_nothing_is_left_behind(self) -> None:
         done = subprocess.run([sys.executable, "-c", LEAK], capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
