@@ -10,9 +10,10 @@ import pickle
 import stat
 import struct
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal, Self, TypeVar
 
+from ._held import new_arguments
 from ._zstd import ZSTD_MAGIC, import_zstd, zstd_decoder
 from .errors import SnapshotError
 
@@ -90,7 +91,7 @@ class Snapshots:
         name = os.fsdecode(path)
         try:
             with open(name, "rb", buffering=0) as file:
-                return _restore(cls, *_content(file, mmap))
+                return _filled(cls.__new__(cls), *_content(file, mmap))
         except SnapshotError as error:
             raise SnapshotError(f"{name}: {error}") from None
 
@@ -123,17 +124,27 @@ snapshot
         return _restore(cls, data)
 
     def __reduce__(self) -> str | tuple[Any, ...]:
-        return _restore, (type(self), self.to_bytes()), self.__getstate__()
+        return self._reduced(self.to_bytes())
+
+    def _reduced(self, data: Any) -> tuple[Any, ...]:
+        args, kwargs = new_arguments(self)
+        told = (args, kwargs) if args or kwargs else ()
+        return _restore, (type(self), data, *told), self.__getstate__()
 
     def __reduce_ex__(self, protocol: Any, /) -> str | tuple[Any, ...]:
         if protocol < 5 or type(self).__reduce__ is not Snapshots.__reduce__:  # a subclass's own
             return self.__reduce__()
-        return _restore, (type(self), pickle.PickleBuffer(self.to_bytes())), self.__getstate__()
+        return self._reduced(pickle.PickleBuffer(self.to_bytes()))
 
 
-def _restore(cls: type[T], data: Any, mapped: bool = False) -> T:
-    """A new object of a snapshot, whose __init__ is not called."""
-    made = cls.__new__(cls)
+def _restore(
+    cls: type[T], data: Any, args: tuple[Any, ...] = (), kwargs: Mapping[str, Any] | None = None
+) -> T:
+    """A new object of a snapshot, whose __init__ is not called; pickles have this by its name."""
+    return _filled(cls.__new__(cls, *args, **kwargs or {}), data, False)
+
+
+def _filled(made: T, data: Any, mapped: bool) -> T:
     made._load(data, mapped)
     return made
 

@@ -1097,6 +1097,34 @@ class Named(SortedSet):
         return Named, (self.title,), None, None, iter(self.items())
 
 
+class Told(SortedSet):
+    """One whose __new__ has arguments, which it tells pickle and copy."""
+
+    def __new__(cls, place: Any, /) -> Told:
+        made = super().__new__(cls)
+        made.place = place
+        return made
+
+    def __init__(self, place: Any, /) -> None:
+        super().__init__(member="int64")
+
+    def __getnewargs__(self) -> Any:
+        return (self.place,)
+
+
+class ToldByName(Hash):
+    def __new__(cls, *, place: Any) -> ToldByName:
+        made = super().__new__(cls)
+        made.place = place
+        return made
+
+    def __init__(self, *, place: Any) -> None:
+        super().__init__()
+
+    def __getnewargs_ex__(self) -> Any:
+        return (), {"place": self.place}
+
+
 def duplicates() -> list[Any]:
     def through(protocol: int) -> Callable[[Any], Any]:
         return lambda z: pickle.loads(pickle.dumps(z, protocol))
@@ -1156,6 +1184,29 @@ def test_pickles_let_a_subclass_say_how_it_is_made(protocol: int) -> None:
     assert twin.title == "June"
     plain = pickle.loads(pickle.dumps(SortedSet(named).__reduce__()))
     assert plain[0](*plain[1]) == named
+
+
+@pytest.mark.parametrize("duplicate", duplicates())
+def test_what_new_is_given(duplicate: Callable[[Any], Any]) -> None:
+    told = Told(["hall"])
+    told.update({1: 2.0})
+    named = ToldByName(place=["hall"])
+    named.update(a="b")
+    for one in (told, named):
+        twin = duplicate(one)
+        assert type(twin) is type(one)
+        assert twin == one
+        assert twin.place == ["hall"]
+        assert (twin.place is one.place) == (duplicate is copy.copy)
+    assert told.copy().place is told.place
+
+
+def test_files_do_not_know_what_new_is_given(path: Path) -> None:
+    told = Told("hall")
+    told.save(path)
+    for load in (lambda: Told.load(path), lambda: Told.from_bytes(told.to_bytes())):
+        with pytest.raises(TypeError, match=r"Told.__new__\(\) missing 1 required positional"):
+            load()
 
 
 def test_pickles_keep_identity_and_cycles() -> None:
