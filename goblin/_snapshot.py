@@ -94,6 +94,9 @@ class Snapshots:
                 return _filled(cls.__new__(cls), *_content(file, mmap))
         except SnapshotError as error:
             raise SnapshotError(f"{name}: {error}") from None
+        except OSError as error:
+            error.filename = error.filename or name  # which reading and mapping do not know
+            raise
 
     def to_bytes(self) -> bytes:
         """Give a snapshot as bytes, which `docs/format.md` describes.
@@ -121,7 +124,14 @@ class Snapshots:
         goblin.errors.SnapshotError: no SortedSet can be read from this: it does not begin as a \
 snapshot
         """
-        return _restore(cls, data)
+        try:
+            return _restore(cls, data)
+        except SnapshotError:
+            if memoryview(data).cast("B")[: len(ZSTD_MAGIC)] == ZSTD_MAGIC:
+                raise SnapshotError(
+                    "this is a zstd frame; give what is in it, or load it as a file"
+                ) from None
+            raise
 
     def __reduce__(self) -> str | tuple[Any, ...]:
         return self._reduced(self.to_bytes())
@@ -154,9 +164,11 @@ def _content(file: io.FileIO, mapped: bool) -> tuple[Any, bool]:
         data = _read(file)
         compressed = data[: len(ZSTD_MAGIC)] == ZSTD_MAGIC
         return (_decompressed(data) if compressed else data), False
+    if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        raise ValueError(f"{file.name} is no regular file, which can be mapped: load without mmap")
     head = file.read(len(ZSTD_MAGIC))
     if head == ZSTD_MAGIC:
-        raise ValueError("a compressed snapshot can't be mapped: load it without mmap")
+        raise ValueError(f"{file.name} is compressed, and can't be mapped: load without mmap")
     # What is empty can't be mapped; it is no snapshot either.
     return (_mmap.mmap(file.fileno(), 0, access=_mmap.ACCESS_READ) if head else head), True
 
@@ -188,8 +200,8 @@ def _read(file: io.FileIO) -> bytes | memoryview:
 def _decompressed(data: bytes | memoryview) -> bytes:
     """The content of a zstd frame, which may say that it is far larger than it is worth.
 
-    What does not begin as a snapshot is given back as far as that is known. Content that is many
-    times as large as the file is kept only once it is known to end as a snapshot of its size.
+    Content that is many times as large as the file is kept only once it is known to end as a
+    snapshot of its size.
     """
     content = io.BytesIO()
     generous = max(_GENEROUS * len(data), _STEP)
@@ -199,6 +211,8 @@ def _decompressed(data: bytes | memoryview) -> bytes:
             break
         if content.tell() > generous:
             generous = _size_looked_up(data)
+    if content.getbuffer()[: len(_MAGIC)] != _MAGIC:
+        raise SnapshotError("it is a zstd frame with something else than a snapshot in it")
     return content.getvalue()
 
 
