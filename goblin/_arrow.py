@@ -120,8 +120,22 @@ def is_exporter(data: Any) -> bool:
     return exports and not isinstance(data, Mapping)
 
 
+def has_objects(data: Any) -> bool:
+    """Whether polars has it as Python objects, which it exports as the bytes of their addresses."""
+    polars = sys.modules.get("polars")  # who has a frame of it has loaded it
+    if polars is None or not isinstance(data, polars.DataFrame | polars.Series):
+        return False
+    dtypes = data.dtypes if isinstance(data, polars.DataFrame) else [data.dtype]
+    return polars.Object in dtypes
+
+
 def read(data: Any) -> Any:
     """A list of (name, ArrowColumn) of an exporter's table, or the ArrowColumn of its array."""
+    if has_objects(data):
+        raise TypeError(
+            "polars' Object columns have no Arrow type; leave them out, or make texts of them: "
+            "column.map_elements(str, return_dtype=polars.String)"
+        )
     return _core.arrow_read(data, hasattr(type(data), "__arrow_c_stream__"))
 
 

@@ -20,25 +20,21 @@ from ._display import (
     Cell,
     counted,
     html_table,
-    line,
     number_cell,
     shown_of,
     text_cell,
-    text_table,
 )
-from ._frames import Arrays
 from ._results import MemoryReport, footer
-from ._rows import COLUMNS
+from ._rows import COLUMNS, Shown
 from ._sortedset import MemberKind, ScoreKind, SortedSet, known
 
 G = TypeVar("G", bound=Hashable)
 M = TypeVar("M")
 
-_COLUMNS = ("group", *COLUMNS)
 _FINE = ("ns", "ps", "fs", "as")  # units that datetime does not have
 
 
-class BoardRows(Arrays, Generic[G, M]):
+class BoardRows(Shown, Generic[G, M]):
     """Rows of several boards, one board after the other.
 
     `groups` (int64 or StringDType where all are int or str, else objects), `members`, `scores` and
@@ -54,6 +50,7 @@ class BoardRows(Arrays, Generic[G, M]):
     """
 
     __slots__ = ("groups", "members", "ranks", "scores")
+    _head = ("group", *COLUMNS)
 
     def __init__(
         self,
@@ -123,19 +120,6 @@ class BoardRows(Arrays, Generic[G, M]):
         first = self[:SHOWN]
         for rank, (group, member, score) in zip(first.ranks.tolist(), first, strict=True):
             yield text_cell(group), number_cell(rank), text_cell(member), number_cell(score)
-
-    def __repr__(self) -> str:
-        return line("BoardRows", len(self), self)
-
-    def __str__(self) -> str:
-        """The first rows as a table of text."""
-        more = max(len(self) - SHOWN, 0)
-        return text_table(f"BoardRows({len(self):,})", _COLUMNS, self._first(), more)
-
-    def _repr_html_(self) -> str:
-        """The first rows as a table for a notebook."""
-        caption = f"BoardRows: {shown_of(len(self), 'row', 'the first')}"
-        return html_table(caption, _COLUMNS, self._first())
 
 
 class Boards(Mapping[G, SortedSet[M]]):

@@ -58,17 +58,31 @@ def set_attributes(one: object, state: Any) -> None:
         setattr(one, name, value)
 
 
+def new_arguments(one: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """What a subclass says, in pickle's way, that its __new__ has to be given."""
+    if hasattr(one, "__getnewargs_ex__"):
+        args, kwargs = one.__getnewargs_ex__()
+        return args, kwargs
+    return one.__getnewargs__() if hasattr(one, "__getnewargs__") else (), {}
+
+
+def _twin(one: S, arguments: tuple[tuple[Any, ...], dict[str, Any]]) -> S:
+    args, kwargs = arguments
+    other: S = type(one).__new__(type(one), *args, **kwargs)
+    other._assign(one)
+    return other
+
+
 def twin(one: S) -> S:
     """A copy with, of a subclass, its attributes."""
-    other = type(one).__new__(type(one))
-    other._assign(one)
+    other = _twin(one, new_arguments(one))
     set_attributes(other, attributes(one))
     return other
 
 
 def deep_twin(one: S, memo: dict[int, Any]) -> S:
     """A copy with copies of the attributes."""
-    other = memo[id(one)] = twin(one)
+    other = memo[id(one)] = _twin(one, copy.deepcopy(new_arguments(one), memo))
     set_attributes(other, copy.deepcopy(attributes(one), memo))
     return other
 

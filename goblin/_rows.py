@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Generic, TypeVar, overload
+from typing import Any, ClassVar, Generic, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,37 @@ M = TypeVar("M")
 COLUMNS = ("rank", "member", "score")
 
 
-class Rows(Arrays, Generic[M]):
+class Shown(Arrays):
+    """Rows that show the first of them, as a line or a table."""
+
+    __slots__ = ()
+    _head: ClassVar[tuple[str, ...]]
+
+    def __len__(self) -> int:
+        raise NotImplementedError
+
+    def __iter__(self) -> Iterator[Any]:
+        raise NotImplementedError
+
+    def _first(self) -> Iterator[tuple[Cell, ...]]:
+        """The cells of the first rows."""
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        return line(type(self).__name__, len(self), self)
+
+    def __str__(self) -> str:
+        """The first rows as a table of text."""
+        title = f"{type(self).__name__}({len(self):,})"
+        return text_table(title, self._head, self._first(), max(len(self) - SHOWN, 0))
+
+    def _repr_html_(self) -> str:
+        """The first rows as a table for a notebook."""
+        caption = f"{type(self).__name__}: {shown_of(len(self), 'row', 'the first')}"
+        return html_table(caption, self._head, self._first())
+
+
+class Rows(Shown, Generic[M]):
     """Rows of a sorted set, in the order that was asked for.
 
     `members` (integers of the set's own dtype, StringDType for str, objects for bytes, V16 for
@@ -32,6 +62,7 @@ class Rows(Arrays, Generic[M]):
     """
 
     __slots__ = ("members", "ranks", "scores")
+    _head = COLUMNS
 
     def __init__(
         self, members: NDArray[Any], scores: NDArray[Any], ranks: NDArray[np.int64]
@@ -108,16 +139,3 @@ class Rows(Arrays, Generic[M]):
         first = self[:SHOWN]
         for rank, (member, score) in zip(first.ranks.tolist(), first, strict=True):
             yield number_cell(rank), text_cell(member), number_cell(score)
-
-    def __repr__(self) -> str:
-        return line("Rows", len(self), self)
-
-    def __str__(self) -> str:
-        """The first rows as a table of text."""
-        more = max(len(self) - SHOWN, 0)
-        return text_table(f"Rows({len(self):,})", COLUMNS, self._first(), more)
-
-    def _repr_html_(self) -> str:
-        """The first rows as a table for a notebook."""
-        caption = f"Rows: {shown_of(len(self), 'row', 'the first')}"
-        return html_table(caption, COLUMNS, self._first())

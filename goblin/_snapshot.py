@@ -10,9 +10,10 @@ import pickle
 import stat
 import struct
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal, Self, TypeVar
 
+from ._held import new_arguments
 from ._zstd import ZSTD_MAGIC, import_zstd, zstd_decoder
 from .errors import SnapshotError
 
@@ -90,9 +91,12 @@ class Snapshots:
         name = os.fsdecode(path)
         try:
             with open(name, "rb", buffering=0) as file:
-                return _restore(cls, *_content(file, mmap))
+                return _filled(cls.__new__(cls), *_content(file, mmap))
         except SnapshotError as error:
             raise SnapshotError(f"{name}: {error}") from None
+        except OSError as error:
+            error.filename = error.filename or name  # which reading and mapping do not know
+            raise
 
     def to_bytes(self) -> bytes:
         """Give a snapshot as bytes, which `docs/format.md` describes.
@@ -120,20 +124,37 @@ class Snapshots:
         goblin.errors.SnapshotError: no SortedSet can be read from this: it does not begin as a \
 snapshot
         """
-        return _restore(cls, data)
+        try:
+            return _restore(cls, data)
+        except SnapshotError:
+            if memoryview(data).cast("B")[: len(ZSTD_MAGIC)] == ZSTD_MAGIC:
+                raise SnapshotError(
+                    "this is a zstd frame; give what is in it, or load it as a file"
+                ) from None
+            raise
 
     def __reduce__(self) -> str | tuple[Any, ...]:
-        return _restore, (type(self), self.to_bytes()), self.__getstate__()
+        return self._reduced(self.to_bytes())
+
+    def _reduced(self, data: Any) -> tuple[Any, ...]:
+        args, kwargs = new_arguments(self)
+        told = (args, kwargs) if args or kwargs else ()
+        return _restore, (type(self), data, *told), self.__getstate__()
 
     def __reduce_ex__(self, protocol: Any, /) -> str | tuple[Any, ...]:
         if protocol < 5 or type(self).__reduce__ is not Snapshots.__reduce__:  # a subclass's own
             return self.__reduce__()
-        return _restore, (type(self), pickle.PickleBuffer(self.to_bytes())), self.__getstate__()
+        return self._reduced(pickle.PickleBuffer(self.to_bytes()))
 
 
-def _restore(cls: type[T], data: Any, mapped: bool = False) -> T:
-    """A new object of a snapshot, whose __init__ is not called."""
-    made = cls.__new__(cls)
+def _restore(
+    cls: type[T], data: Any, args: tuple[Any, ...] = (), kwargs: Mapping[str, Any] | None = None
+) -> T:
+    """A new object of a snapshot, whose __init__ is not called; pickles have this by its name."""
+    return _filled(cls.__new__(cls, *args, **kwargs or {}), data, False)
+
+
+def _filled(made: T, data: Any, mapped: bool) -> T:
     made._load(data, mapped)
     return made
 
@@ -143,9 +164,11 @@ def _content(file: io.FileIO, mapped: bool) -> tuple[Any, bool]:
         data = _read(file)
         compressed = data[: len(ZSTD_MAGIC)] == ZSTD_MAGIC
         return (_decompressed(data) if compressed else data), False
+    if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        raise ValueError(f"{file.name} is no regular file, which can be mapped: load without mmap")
     head = file.read(len(ZSTD_MAGIC))
     if head == ZSTD_MAGIC:
-        raise ValueError("a compressed snapshot can't be mapped: load it without mmap")
+        raise ValueError(f"{file.name} is compressed, and can't be mapped: load without mmap")
     # What is empty can't be mapped; it is no snapshot either.
     return (_mmap.mmap(file.fileno(), 0, access=_mmap.ACCESS_READ) if head else head), True
 
@@ -177,8 +200,8 @@ def _read(file: io.FileIO) -> bytes | memoryview:
 def _decompressed(data: bytes | memoryview) -> bytes:
     """The content of a zstd frame, which may say that it is far larger than it is worth.
 
-    What does not begin as a snapshot is given back as far as that is known. Content that is many
-    times as large as the file is kept only once it is known to end as a snapshot of its size.
+    Content that is many times as large as the file is kept only once it is known to end as a
+    snapshot of its size.
     """
     content = io.BytesIO()
     generous = max(_GENEROUS * len(data), _STEP)
@@ -188,6 +211,8 @@ def _decompressed(data: bytes | memoryview) -> bytes:
             break
         if content.tell() > generous:
             generous = _size_looked_up(data)
+    if content.getbuffer()[: len(_MAGIC)] != _MAGIC:
+        raise SnapshotError("it is a zstd frame with something else than a snapshot in it")
     return content.getvalue()
 
 

@@ -12,7 +12,7 @@ import itertools
 import operator
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, overload
+from typing import Any, TypedDict, Unpack, overload
 
 import numpy as np
 
@@ -144,27 +144,22 @@ def _checked_every(split_every: int) -> int:
     return every
 
 
+class _Options(TypedDict, total=False):
+    """What `count` takes in either case."""
+
+    by: Any
+    member: MemberKind | None
+    score: ScoreKind
+    split_every: int
+
+
 @overload
 def count(
-    data: Any,
-    column: Any = None,
-    *,
-    by: Any = 1.0,
-    member: MemberKind | None = None,
-    score: ScoreKind = "float64",
-    split_every: int = 8,
-    shards: None = None,
+    data: Any, column: Any = None, *, shards: None = None, **options: Unpack[_Options]
 ) -> Delayed: ...
 @overload
 def count(
-    data: Any,
-    column: Any = None,
-    *,
-    by: Any = 1.0,
-    member: MemberKind | None = None,
-    score: ScoreKind = "float64",
-    split_every: int = 8,
-    shards: int,
+    data: Any, column: Any = None, *, shards: int, **options: Unpack[_Options]
 ) -> Sharded[Any]: ...
 def count(
     data: Any,

@@ -36,7 +36,7 @@ static bool suits(const gob_arrow_type *type, gob_kind kind)
     if (type->form == GOB_NAMES_LIST) {
         return true;
     }
-    return kind == GOB_UUID ? type->is_text || type->width == GOB_UUID_BYTES
+    return kind == GOB_UUID ? type->width == 0 || type->width == GOB_UUID_BYTES
                             : type->is_text == (kind == GOB_STR);
 }
 

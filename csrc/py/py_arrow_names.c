@@ -60,6 +60,19 @@ static int list_chunks(gob_names_object *self, const gob_arrow_type *type,
     return 0;
 }
 
+/* Bytes of a variable length, as polars, which has no other, keeps UUIDs. */
+static int check_uuids(const gob_names_object *self)
+{
+    for (size_t i = 0; i < self->count; i++) {
+        size_t len = gob_names_at(&self->column, i).len;
+        if (len != GOB_UUID_BYTES) {
+            PyErr_Format(PyExc_ValueError, "a UUID has %d bytes, not %zu", GOB_UUID_BYTES, len);
+            return -1;
+        }
+    }
+    return 0;
+}
+
 int gob_names_from_column(gob_names_object *self, PyObject *object, bool nulls)
 {
     const gob_arrow_column_object *c = (const gob_arrow_column_object *)object;
@@ -73,7 +86,10 @@ int gob_names_from_column(gob_names_object *self, PyObject *object, bool nulls)
     bool as_it_lies = c->chunk_count == 1 && type.index_bytes == 0 && !nulls;
     int result = as_it_lies ? gob_arrow_column(&type, &c->chunks[0], &self->column)
                             : list_chunks(self, &type, c);
-    return result == 0 && self->kind == GOB_UUID && type.is_text ? gob_names_parse(self) : result;
+    if (result < 0 || self->kind != GOB_UUID) {
+        return result;
+    }
+    return type.is_text ? gob_names_parse(self) : check_uuids(self);
 }
 
 int gob_names_from_exporter(gob_names_object *self, PyObject *exporter, bool stream)

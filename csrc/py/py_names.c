@@ -67,16 +67,25 @@ static int type_has(PyObject *object, const char *name)
     return found == NULL ? -1 : 1;
 }
 
+/* Whether a dtype is polars' of Python objects, of which Arrow would be given the addresses. */
+static int is_of_objects(PyObject *dtype)
+{
+    PyObject *name = PyObject_Str(dtype);
+    int result = name == NULL ? -1 : PyUnicode_CompareWithASCIIString(name, "Object") == 0;
+    Py_XDECREF(name);
+    return result;
+}
+
 /* Whether numpy keeps the values of an object with __array__, so that a way over Arrow would be a
- * detour; -1 on error. */
-static int is_kept_by_numpy(PyObject *values)
+ * detour, or has to be asked since no other way is right; -1 on error. */
+static int is_for_numpy(PyObject *values)
 {
     int has_dtype = type_has(values, "dtype");
     if (has_dtype <= 0) {
         return has_dtype;
     }
     PyObject *dtype = PyObject_GetAttrString(values, "dtype");
-    int result = dtype == NULL ? -1 : PyArray_DescrCheck(dtype);
+    int result = dtype == NULL ? -1 : PyArray_DescrCheck(dtype) ? 1 : is_of_objects(dtype);
     Py_XDECREF(dtype);
     return result;
 }
@@ -142,7 +151,7 @@ static int from_arrow(gob_names_object *self, PyObject *values)
 static int fill_from_others(gob_names_object *self, PyObject *values)
 {
     int array = type_has(values, "__array__");
-    int numpy = array > 0 ? is_kept_by_numpy(values) : array;
+    int numpy = array > 0 ? is_for_numpy(values) : array;
     if (numpy == 0) {
         int result = from_arrow(self, values);
         if (result <= 0) {

@@ -62,23 +62,29 @@ def combined(
     return pytest.mark.parametrize(("operation", "cases"), cases)
 
 
+def sweep_sets(operation: str, built: Iterable[tuple[str, Layout, dict[str, Any]]]) -> int:
+    """How many allocations failed in an operation on sets of a state, a layout and options."""
+    call = sorted_sets.OPERATIONS[operation]
+    return sum(
+        sweep(
+            functools.partial(sorted_sets.build, state, sorted_sets.Members(layout), **options),
+            lambda subject: call(*subject),
+            lambda subject: subject[:1],
+            sorted_sets.content,
+            room=SET_ROOM,
+        )
+        for state, layout, options in built
+    )
+
+
 @combined(
     sorted_sets.OPERATIONS, [list(sorted_sets.STATES), ALL_LAYOUTS, [True, False, True]], count=5
 )
 def test_sorted_sets(
     operation: str, cases: list[tuple[str, Layout, bool]], record_property: Report
 ) -> None:
-    call, failures = sorted_sets.OPERATIONS[operation], 0
-    for state, layout, compress in cases:
-        members = sorted_sets.Members(layout)
-        failures += sweep(
-            functools.partial(sorted_sets.build, state, members, compress=compress),
-            lambda subject: call(*subject),
-            lambda subject: subject[:1],
-            sorted_sets.content,
-            room=SET_ROOM,
-        )
-    record_property("failed_allocations", failures)
+    built = ((state, layout, {"compress": compress}) for state, layout, compress in cases)
+    record_property("failed_allocations", sweep_sets(operation, built))
 
 
 WRITES = ["add new", "increment old", "update dense", "remove many"]
@@ -88,17 +94,8 @@ WRITES = ["add new", "increment old", "update dense", "remove many"]
 def test_writes_that_keep_the_order_up_to_date(
     operation: str, cases: list[tuple[Layout, float, str]], record_property: Report
 ) -> None:
-    call, failures = sorted_sets.OPERATIONS[operation], 0
-    for layout, merge_exponent, state in cases:
-        members = sorted_sets.Members(layout)
-        failures += sweep(
-            functools.partial(sorted_sets.build, state, members, merge_exponent=merge_exponent),
-            lambda subject: call(*subject),
-            lambda subject: subject[:1],
-            sorted_sets.content,
-            room=SET_ROOM,
-        )
-    record_property("failed_allocations", failures)
+    built = ((state, layout, {"merge_exponent": exponent}) for layout, exponent, state in cases)
+    record_property("failed_allocations", sweep_sets(operation, built))
 
 
 @combined(hashes.OPERATIONS, [ALL_KINDS, hashes.SIZES, ALL_FORMS], count=8)

@@ -1,7 +1,5 @@
 /* Blocks and outputs are allocations of their exact size, so that ASan sees a step past the end. */
-#include <stdlib.h>
-
-#include "gob_pgn.h"
+#include "gob_pgn_room.h"
 #include "gob_test.h"
 
 typedef struct results {
@@ -9,52 +7,17 @@ typedef struct results {
     char *block;
 } results;
 
-static void *allocate(size_t bytes)
-{
-    void *memory = malloc(bytes + (bytes == 0));
-    if (memory == NULL) {
-        abort();
-    }
-    return memory;
-}
-
 /* Set what is wanted in r->scan before. */
 static gob_status scan_text(results *r, const char *text, size_t length, size_t capacity)
 {
-    gob_pgn_output *out = &r->scan.out;
-    r->block = allocate(length);
-    memcpy(r->block, text, length);
-    out->capacity = capacity;
-    for (size_t side = 0; side < 2; side++) {
-        out->elo[side] = allocate(capacity * sizeof(int32_t));
-        out->diff[side] = allocate(capacity * sizeof(int32_t));
-    }
-    out->utc = allocate(capacity * sizeof(int64_t));
-    out->texts = allocate(length);
-    out->text_stops = allocate((GOB_PGN_TEXTS * capacity + 1) * sizeof(int64_t));
-    out->players = allocate(length);
-    out->player_stops = allocate((2 * capacity + 1) * sizeof(int64_t));
-    out->ratings = allocate(2 * capacity * sizeof(int32_t));
-    out->ratings_after = allocate(2 * capacity * sizeof(int32_t));
-    out->speeds = allocate(2 * capacity);
+    r->block = allocate_copy(text, length);
+    r->scan.out = new_output(capacity, length);
     return gob_pgn_read(&r->scan, r->block, length);
 }
 
 static void release(results *r)
 {
-    gob_pgn_output *out = &r->scan.out;
-    for (size_t side = 0; side < 2; side++) {
-        free(out->elo[side]);
-        free(out->diff[side]);
-    }
-    free(out->utc);
-    free(out->texts);
-    free(out->text_stops);
-    free(out->players);
-    free(out->player_stops);
-    free(out->ratings);
-    free(out->ratings_after);
-    free(out->speeds);
+    free_output(&r->scan.out);
     free(r->block);
 }
 

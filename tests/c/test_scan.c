@@ -16,22 +16,6 @@ static const gob_member *one(int64_t id)
     return &m;
 }
 
-static double random_score(uint64_t *rng)
-{
-    switch (random_below(rng, 6)) {
-    case 0:
-        return (double)random_below(rng, 300);
-    case 1:
-        return (double)(65500 + random_below(rng, 60));
-    case 2:
-        return 0.5 * (double)random_below(rng, 9) - 2.0;
-    case 3:
-        return random_below(rng, 2) != 0 ? HUGE_VAL : 1e30;
-    default:
-        return (double)random_below(rng, 4);
-    }
-}
-
 /* What the entries' ids stand for, or NULL. */
 static const gob_members *names;
 
@@ -97,7 +81,7 @@ static void test_scans(size_t n, int64_t stride)
     gob_changes c = {0};
     gob_zset_init(&z, (gob_layout){.member_bytes = 8, .score_bytes = 8, .compress = true}, 1.0F, 1);
     for (size_t i = 0; i < n; i++) {
-        double score = random_score(&rng);
+        double score = random_mixed_score(&rng);
         sorted[i] = gob_zset_entry((int64_t)i * stride - 1000, score);
         CHECK(gob_zset_add(&z, one((int64_t)i * stride - 1000), score, GOB_SET, &c) == GOB_OK);
     }
@@ -113,7 +97,7 @@ static void test_scans(size_t n, int64_t stride)
     gob_zset_remove(&z, -9999999);
     CHECK(gob_zset_sync(&z) == GOB_OK && gob_zset_prefers_scan(&z) == small);
     for (int i = 0; i < 200; i++) {
-        double score = i == 0 ? -HUGE_VAL : i == 1 ? HUGE_VAL : random_score(&rng);
+        double score = i == 0 ? -HUGE_VAL : i == 1 ? HUGE_VAL : random_mixed_score(&rng);
         uint64_t below = 0;
         uint64_t not_above = 0;
         for (size_t k = 0; k < n; k++) {
@@ -136,7 +120,7 @@ static void test_names(gob_layout layout, size_t n)
     fill_pool(layout.fixed);
     gob_zset_init(&z, layout, 1.0F, 1);
     for (size_t i = 0; i < n; i++) {
-        double score = i % 2 != 0 ? (double)(float)random_score(&rng) : 1.0;
+        double score = i % 2 != 0 ? (double)(float)random_mixed_score(&rng) : 1.0;
         CHECK(gob_zset_add(&z, named(i), score, GOB_SET, &c) == GOB_OK);
     }
     for (size_t i = 0; i < n; i++) {

@@ -11,10 +11,10 @@ static void check_even(const unsigned *counts)
     }
 }
 
-/* Pages side by side, and ids at any stride that leaves one to a page. */
+/* Runs side by side, and ids at any stride that leaves one to a run. */
 static void test_integers(void)
 {
-    for (unsigned k = GOB_PAGE_BITS; k < 52; k++) {
+    for (unsigned k = GOB_SHARD_BITS; k < 52; k++) {
         unsigned counts[SHARDS] = {0};
         for (int64_t i = -SHARE * SHARDS / 2; i < SHARE * SHARDS / 2; i++) {
             counts[gob_shard_of_int(i * (INT64_C(1) << k), SHARDS)]++;
@@ -51,6 +51,7 @@ static void test_places(void)
     CHECK(gob_shard_of_int(0, 1000) == 396);
     CHECK(gob_shard_of_int(123456789, 1000) == 701);
     CHECK(gob_shard_of_int(-1, 1000) == 167);
+    CHECK(gob_shard_of_int(16383, 1000) == 396 && gob_shard_of_int(16384, 1000) == 616);
     CHECK(gob_shard_of_name((gob_name){(const uint8_t *)"", 0}, 1000) == 175);
     CHECK(gob_shard_of_name((gob_name){(const uint8_t *)"ann", 3}, 1000) == 281);
     CHECK(gob_shard_of_int(INT64_MIN, 1) == 0);

@@ -35,22 +35,6 @@ static void model_set(numbers *m, size_t id, double score)
     m->score[id] = score;
 }
 
-static double random_score(uint64_t *rng)
-{
-    switch (random_below(rng, 6)) {
-    case 0:
-        return (double)random_below(rng, 300);
-    case 1:
-        return (double)(65500 + random_below(rng, 60));
-    case 2:
-        return 0.5 * (double)random_below(rng, 9) - 2.0;
-    case 3:
-        return random_below(rng, 2) != 0 ? HUGE_VAL : 1e30;
-    default:
-        return (double)random_below(rng, 4);
-    }
-}
-
 static double kept(const numbers *m, double v)
 {
     return m->score_bytes == 4 ? (double)(float)v : v;
@@ -115,7 +99,7 @@ static void bulk(gob_zset *z, numbers *m, uint64_t *rng, bool undo)
     for (size_t i = 0; i < n; i++) {
         ids[i] = dense ? (start + i) % IDS : random_below(rng, IDS);
         members[i] = member_of(m, ids[i]);
-        scores[i] = random_below(rng, 3) != 0 ? 1.0 : random_score(rng);
+        scores[i] = random_below(rng, 3) != 0 ? 1.0 : random_mixed_score(rng);
         double old = after.score[ids[i]];
         if (verb == GOB_REMOVE) {
             model_set(&after, ids[i], GOB_ABSENT);
@@ -156,7 +140,7 @@ static void single(gob_zset *z, numbers *m, uint64_t *rng)
 {
     size_t id = random_below(rng, IDS);
     gob_changes changes = {0};
-    double score = kept(m, random_score(rng));
+    double score = kept(m, random_mixed_score(rng));
     double sum;
     switch (random_below(rng, 3)) {
     case 0:

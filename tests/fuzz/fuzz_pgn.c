@@ -1,7 +1,7 @@
 /* The scanner of PGN games: whatever blocks a text comes in and however many games a call may give,
  * the same games; and the same again with other line ends, or a byte-order mark on each line. */
 #include "gob_fuzz.h"
-#include "gob_pgn.h"
+#include "gob_pgn_room.h"
 
 /* What a file came to. */
 typedef struct reading {
@@ -12,40 +12,6 @@ typedef struct reading {
     size_t consumed;
     bool fault;
 } reading;
-
-static gob_pgn_output new_output(size_t capacity, size_t length)
-{
-    gob_pgn_output out = {.capacity = capacity};
-    for (size_t side = 0; side < 2; side++) {
-        out.elo[side] = allocate(capacity * sizeof(int32_t));
-        out.diff[side] = allocate(capacity * sizeof(int32_t));
-    }
-    out.utc = allocate(capacity * sizeof(int64_t));
-    out.texts = allocate(length);
-    out.text_stops = allocate((GOB_PGN_TEXTS * capacity + 1) * sizeof(int64_t));
-    out.players = allocate(length);
-    out.player_stops = allocate((2 * capacity + 1) * sizeof(int64_t));
-    out.ratings = allocate(2 * capacity * sizeof(int32_t));
-    out.ratings_after = allocate(2 * capacity * sizeof(int32_t));
-    out.speeds = allocate(2 * capacity);
-    return out;
-}
-
-static void free_output(gob_pgn_output *out)
-{
-    for (size_t side = 0; side < 2; side++) {
-        free(out->elo[side]);
-        free(out->diff[side]);
-    }
-    free(out->utc);
-    free(out->texts);
-    free(out->text_stops);
-    free(out->players);
-    free(out->player_stops);
-    free(out->ratings);
-    free(out->ratings_after);
-    free(out->speeds);
-}
 
 static void take_text(output *o, const char *texts, const int64_t *stops, size_t length)
 {

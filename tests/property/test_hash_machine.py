@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import copy
 import pickle
-import tempfile
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 from uuid import UUID
 
 import numpy as np
 import pytest
+from hash_machine import HashMachine
 from hash_strategies import NUMBER_TEXTS, PATTERNS, keys, runs, steps, values
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
-from model.compare import assert_same, assert_same_outcome, outcome
+from model.compare import assert_same, outcome
 from model.forms import FORMS, in_form
 from model.hash import ONLY, ModelHash
 from model.hash_checks import ALL_FORMS, ALL_KINDS, Kind, assert_content, assert_memory, objects
@@ -60,32 +59,13 @@ def make_machine(kind: Kind) -> type[RuleBasedStateMachine]:
     key_forms, value_forms = (st.sampled_from(forms_of(name)) for name in kind)
     numbers = [text if kind.value == "str" else text.encode() for text in NUMBER_TEXTS]
 
-    class HashMachine(RuleBasedStateMachine):
+    class Machine(HashMachine):
+        assert_content = staticmethod(assert_content)
+
         @initialize(form=st.sampled_from(ALL_FORMS))
         def start(self, form: dict[str, Any]) -> None:
             self.model, self.real = ModelHash(**kind.options), Hash(**kind.options, **form)
             self.form, self.fail_at = form, 0
-
-        def both(self, call: Callable[[Any], Any]) -> None:
-            """The same call on both; where an allocation was made to fail, nothing happened."""
-            before = self.model.copy() if self.fail_at else None
-            self.real._fail_at(self.fail_at)
-            actual, error = outcome(lambda: call(self.real))
-            self.real._fail_at(0)
-            if before is not None and isinstance(error, MemoryError):
-                assert_content(before, self.real)
-                return
-
-            def again() -> Any:
-                if error is not None:
-                    raise error
-                return actual
-
-            assert_same_outcome(lambda: call(self.model), again)
-
-        @rule(n=st.integers(0, 6))
-        def fail_an_allocation_of_each_call(self, n: int) -> None:
-            self.fail_at = n if n < 4 else 0
 
         # ---- writes of one field
 
@@ -228,34 +208,9 @@ def make_machine(kind: Kind) -> type[RuleBasedStateMachine]:
 
         # ---- snapshots
 
-        def snapshot(self) -> bytes | None:
-            """None where an allocation was made to fail, which changes nothing."""
-            self.real._fail_at(self.fail_at)
-            data, error = outcome(self.real.to_bytes)
-            self.real._fail_at(0)
-            assert error is None or isinstance(error, MemoryError)
-            self.real._validate()
-            return data
-
-        @rule()
-        def go_on_with_a_snapshot(self) -> None:
-            data = self.snapshot()
-            if data is not None:
-                self.real = Hash.from_bytes(data)
-                assert_content(self.model, self.real)
-                assert self.real.to_bytes() == data
-
-        @rule(protocol=st.sampled_from([2, 5]))
-        def go_on_with_a_pickle(self, protocol: int) -> None:
-            self.real = pickle.loads(pickle.dumps(self.real, protocol))
-            assert_content(self.model, self.real)
-
         @rule(go_on=st.booleans(), k=key, v=value)
         def map_a_snapshot(self, go_on: bool, k: Any, v: Any) -> None:
-            with tempfile.TemporaryDirectory() as folder:
-                path = Path(folder, "mapped")
-                path.write_bytes(self.real.to_bytes())
-                mapped = Hash.load(path, mmap=True)
+            mapped = self.mapped()
             with pytest.raises(ValueError, match="mapped"):
                 mapped[k] = v
             assert_content(self.model, mapped)
@@ -371,7 +326,7 @@ def make_machine(kind: Kind) -> type[RuleBasedStateMachine]:
             if hasattr(self, "real"):
                 assert_content(self.model, self.real)
 
-    return HashMachine
+    return Machine
 
 
 for kind in ALL_KINDS:

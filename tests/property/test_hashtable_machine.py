@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import copy
 import pickle
-import tempfile
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from hash_machine import HashMachine
 from hash_strategies import keys, steps, values
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
-from model.compare import assert_same, assert_same_outcome, outcome
+from model.compare import assert_same
 from model.hash import ONLY, ModelHashTable
 from model.hash_checks import Kind, assert_memory, assert_records
 
@@ -64,32 +62,12 @@ def make_machine(kinds: dict[str, str]) -> type[RuleBasedStateMachine]:
     )
     record = st.one_of(shaped, shaped, st.dictionaries(few_fields, value, max_size=9))
 
-    class HashTableMachine(RuleBasedStateMachine):
+    class HashTableMachine(HashMachine):
+        assert_content = staticmethod(assert_records)
+
         def __init__(self) -> None:
             super().__init__()
             self.model, self.real = ModelHashTable(**kinds), HashTable(**kinds)
-            self.fail_at = 0
-
-        def both(self, call: Callable[[Any], Any]) -> None:
-            """The same call on both; where an allocation was made to fail, nothing happened."""
-            before = self.model.copy() if self.fail_at else None
-            self.real._fail_at(self.fail_at)
-            actual, error = outcome(lambda: call(self.real))
-            self.real._fail_at(0)
-            if before is not None and isinstance(error, MemoryError):
-                assert_records(before, self.real)
-                return
-
-            def again() -> Any:
-                if error is not None:
-                    raise error
-                return actual
-
-            assert_same_outcome(lambda: call(self.model), again)
-
-        @rule(n=st.integers(0, 6))
-        def fail_an_allocation_of_each_call(self, n: int) -> None:
-            self.fail_at = n if n < 4 else 0
 
         # ---- records
 
@@ -238,34 +216,9 @@ def make_machine(kinds: dict[str, str]) -> type[RuleBasedStateMachine]:
 
         # ---- snapshots
 
-        def snapshot(self) -> bytes | None:
-            """None where an allocation was made to fail, which changes nothing."""
-            self.real._fail_at(self.fail_at)
-            data, error = outcome(self.real.to_bytes)
-            self.real._fail_at(0)
-            assert error is None or isinstance(error, MemoryError)
-            self.real._validate()
-            return data
-
-        @rule()
-        def go_on_with_a_snapshot(self) -> None:
-            data = self.snapshot()
-            if data is not None:
-                self.real = HashTable.from_bytes(data)
-                assert_records(self.model, self.real)
-                assert self.real.to_bytes() == data
-
-        @rule(protocol=st.sampled_from([2, 5]))
-        def go_on_with_a_pickle(self, protocol: int) -> None:
-            self.real = pickle.loads(pickle.dumps(self.real, protocol))
-            assert_records(self.model, self.real)
-
         @rule(go_on=st.booleans(), k=few_keys, data=record)
         def map_a_snapshot(self, go_on: bool, k: Any, data: dict[Any, Any]) -> None:
-            with tempfile.TemporaryDirectory() as folder:
-                path = Path(folder, "mapped")
-                path.write_bytes(self.real.to_bytes())
-                mapped = HashTable.load(path, mmap=True)
+            mapped = self.mapped()
             with pytest.raises(ValueError, match="mapped"):
                 mapped[k] = data
             assert_records(self.model, mapped)

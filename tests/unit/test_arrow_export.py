@@ -409,52 +409,6 @@ def test_what_is_left_when_the_interpreter_ends() -> None:
     assert run(script) == "done\n"
 
 
-LEAK = r"""
-import gc, os
-import numpy as np, pyarrow as pa, polars as pl
-import goblin
-from goblin import _arrow
-
-def rss():
-    with open("/proc/self/statm") as file:
-        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-
-_arrow.BATCH = 100
-texts = [str(n) * 5 for n in range(400)]
-z = goblin.SortedSet(texts, 1.0)
-h = goblin.Hash(dict.fromkeys(texts, "7"))
-t = goblin.HashTable({text: {"a": "1", str(n % 3): "2"} for n, text in enumerate(texts)})
-
-def work(rounds):
-    for _ in range(rounds):
-        for one in (z, h, t, z.top(50)):
-            one.__arrow_c_stream__()  # never consumed
-            one.__arrow_c_schema__()
-            pa.RecordBatchReader.from_stream(one).read_next_batch()  # in part
-            table = pa.table(one)
-            column = table[0]
-            del table
-            pl.from_dataframe(one)
-        z.top(50).__arrow_c_array__()
-        try:
-            pa.RecordBatchReader.from_stream(h).read_all(h.update(a="1"), h.pop("a"))
-        except Exception:
-            pass
-
-work(60)
-gc.collect()
-before = rss()
-work(120)
-gc.collect()
-grown = rss() - before
-assert grown < 600_000, f"the process grew by {grown} bytes"
-"""
-
-
-def test_streams_leave_nothing_behind() -> None:
-    run(LEAK)
-
-
 FAILING = r"""
 from _testcapi import remove_mem_hooks, set_nomemory
 import numpy as np

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import uuid
 from collections.abc import Callable
 from typing import Any
 
@@ -15,6 +17,7 @@ from model.hash_checks import ALL_KINDS, Kind
 from model.layouts import ALL_LAYOUTS, Layout
 from operations.tables import TABLE_KINDS, TableKind
 
+import goblin
 from goblin import Boards, Hash, HashTable, SortedSet, _core
 
 
@@ -87,8 +90,6 @@ def test_sorted_sets(layout: Layout, form: Any) -> None:
         pytest.skip("pyarrow makes no column of uuid.UUID")
     if form is encoded and layout.member == "uuid":
         pytest.skip("pyarrow has no dictionaries of UUIDs")
-    if form is pl.DataFrame and layout.member == "uuid":
-        pytest.skip("polars has bytes for UUIDs")
     z = SortedSet(layout.series(30), np.arange(30.0) - 7, **layout.options)
     got = form(table_of(z))
     kind = None if layout.member == "int32" else layout.member
@@ -192,6 +193,42 @@ def test_what_is_refused(name: str) -> None:
     assert z.to_dict() == before
 
 
+OBJECTS: dict[str, Callable[[pl.DataFrame], Any]] = {
+    "constructor": SortedSet,
+    "of bytes": lambda frame: SortedSet(frame, member="bytes"),
+    "update": lambda frame: SortedSet({b"z": 5.0}).update(frame),
+    "increments": lambda frame: SortedSet({b"z": 5.0}).increment_many(frame["member"]),
+    "from_counts": lambda frame: SortedSet.from_counts(frame, column="member"),
+    "from_counts of a column": lambda frame: SortedSet.from_counts(frame["member"]),
+    "members": lambda frame: SortedSet(frame["member"], 1.0, member="bytes"),
+    "scores": lambda frame: SortedSet({b"z": 5.0}).scores(frame["member"]),
+    "annotate": lambda frame: goblin.annotate(frame, "member", SortedSet({b"z": 5.0})),
+    "hash": lambda frame: Hash(frame.rename({"member": "key", "score": "value"})),
+    "keys of a hash": lambda frame: Hash(key="bytes").get_many(frame["member"]),
+    "table": lambda frame: HashTable.from_arrow(frame, "score"),
+    "keys of a table": lambda frame: HashTable.from_arrow(frame, "member"),
+    "records": lambda frame: HashTable(key="bytes").update(frame.rename({"member": "key"})),
+    "boards": lambda frame: Boards(member="bytes").increment_many(["x"], frame["member"]),
+}
+
+
+@pytest.mark.parametrize("way", OBJECTS.values(), ids=OBJECTS)
+def test_objects_of_polars_are_no_bytes(way: Any) -> None:
+    frame = pl.DataFrame({"member": pl.Series([object()], dtype=pl.Object), "score": [1.0]})
+    with pytest.raises(TypeError, match=r"Object columns have no Arrow type|not object"):
+        way(frame)
+
+
+def test_a_series_of_objects_is_read_as_these() -> None:
+    ids = [uuid.uuid4() for _ in range(3)]
+    column = pl.Series("m", ids)
+    assert column.dtype == pl.Object
+    z = SortedSet(column, [1.0, 2.0, 3.0])
+    assert z == dict(zip(ids, [1.0, 2.0, 3.0], strict=True))
+    assert goblin.annotate(column.to_frame(), "m", z)["rank"].to_list() == [0, 1, 2]
+    assert SortedSet(pl.Series([5, 6], dtype=pl.Object), 1.0) == {5: 1.0, 6: 1.0}
+
+
 def test_integers_of_all_widths() -> None:
     for bits in (8, 16, 32, 64):
         for sign in ("int", "uint"):
@@ -243,6 +280,60 @@ def test_a_null_in_front_does_not_hide_the_kind() -> None:
         with pytest.raises(TypeError, match="NaN where one is missing; leave these out"):
             SortedSet.from_counts(column)
     assert SortedSet.from_counts(pa.array([None, b"x"])[1:]).member_dtype == "bytes"
+
+
+UUIDS = [uuid.UUID(int=i << 64 | 7 * i) for i in range(1, 20)]
+
+# Columns that once were UUIDs, and those that others make of them.
+AS_UUIDS: dict[str, Callable[[SortedSet[Any]], Any]] = {
+    "polars": lambda z: z.to_polars(),
+    "polars, chunks": lambda z: pl.concat([z.to_polars()[:7], z.to_polars()[7:]], rechunk=False),
+    "polars, sliced": lambda z: z.to_polars()[0:19],
+    "Parquet of polars": lambda z: through_parquet(z.to_polars()),
+    "pyarrow": lambda z: z.to_arrow(),
+    "pandas": lambda z: z.to_pandas(),
+    "duckdb": lambda z: duckdb.sql("from z"),
+    "duckdb to polars": lambda z: duckdb.sql("from z").pl(),
+    "duckdb to pandas": lambda z: duckdb.sql("from z").df(),
+    "dictionary": lambda z: z.to_arrow().set_column(0, "member", binary(z).dictionary_encode()),
+    "binary": lambda z: z.to_arrow().set_column(0, "member", binary(z)),
+    "fixed": lambda z: z.to_arrow().set_column(0, "member", binary(z).cast(pa.binary(16))),
+    "views": lambda z: z.to_arrow().set_column(0, "member", binary(z).cast(pa.binary_view())),
+}
+
+
+def binary(z: SortedSet[Any]) -> pa.Array:
+    return pa.array([one.bytes for one in z], pa.binary())
+
+
+def through_parquet(frame: pl.DataFrame) -> pl.DataFrame:
+    file = io.BytesIO()
+    frame.write_parquet(file)
+    file.seek(0)
+    return pl.read_parquet(file)
+
+
+@pytest.mark.parametrize("form", AS_UUIDS.values(), ids=AS_UUIDS)
+def test_uuids_come_back(form: Any) -> None:
+    z = SortedSet(UUIDS, np.arange(19.0), member="uuid")
+    frame = form(z)
+    assert SortedSet(frame, member="uuid") == z
+    other = SortedSet(member="uuid")
+    assert other.update(form(z)).added == 19
+    if isinstance(frame, pl.DataFrame):
+        assert goblin.annotate(frame, "member", z)["rank"].to_list() == list(range(19))
+
+
+@pytest.mark.parametrize("width", [0, 15, 17])
+def test_what_has_not_the_length_of_a_uuid(width: int) -> None:
+    z = SortedSet(UUIDS, 1.0)
+    members = [UUIDS[0].bytes, b"x" * width]
+    for type_ in (pa.binary(), pa.large_binary(), pa.binary_view()):
+        column = pa.array(members, type_)
+        for one in (column, pa.chunked_array([column[:1], column[1:]])):
+            with pytest.raises(ValueError, match=f"a UUID has 16 bytes, not {width}"):
+                z.update(one, 1.0)
+    assert len(z) == 19
 
 
 # ---- counting

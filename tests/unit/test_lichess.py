@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bz2
+import functools
 import io
 import re
 import struct
@@ -16,7 +17,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from streams import OneByteAtATime
+from streams import OneByteAtATime, until_fault
 
 import goblin.io._source as source
 from goblin import _core
@@ -71,13 +72,7 @@ def whites(data: bytes | io.RawIOBase, **options: object) -> list[str]:
     return [name for batch in games(stream, **options) for name in batch.white.tolist()]
 
 
-def whites_until_fault(data: bytes) -> tuple[list[str], str]:
-    """What was delivered before the TraceError, and its text."""
-    names: list[str] = []
-    with pytest.raises(TraceError) as caught:
-        for batch in games(io.BytesIO(data)):
-            names += batch.white.tolist()
-    return names, str(caught.value)
+whites_until_fault = functools.partial(until_fault, games, "white")
 
 
 def only(data: bytes, **options: object) -> GameBatch:

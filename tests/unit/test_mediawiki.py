@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bz2
+import functools
 import gc
 import io
 import os
@@ -13,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from streams import OneByteAtATime
+from streams import OneByteAtATime, until_fault
 
 import goblin.io._source as source
 from goblin.errors import GoblinError, TraceError
@@ -52,13 +53,7 @@ def ids_of(data: bytes | io.BytesIO, **options: object) -> list[int]:
     return [i for batch in history(stream, **options) for i in batch.page_id.tolist()]
 
 
-def ids_until_fault(data: bytes) -> tuple[list[int], str]:
-    """What was delivered before the TraceError, and its text."""
-    ids: list[int] = []
-    with pytest.raises(TraceError) as caught:
-        for batch in history(io.BytesIO(data)):
-            ids += batch.page_id.tolist()
-    return ids, str(caught.value)
+ids_until_fault = functools.partial(until_fault, history, "page_id")
 
 
 @needs_real_rows

@@ -70,6 +70,34 @@ def test_histogram_of_one_value(make: Any) -> None:
     np.testing.assert_array_equal(edges, expected_edges)
 
 
+# Ranges of which numpy can make no ten bins, and some that it can.
+EDGES = {
+    "one ulp": [1.0, 1.0 + 2**-52],
+    "no ulp left for bins": [1e16, 1e16],
+    "subnormals": [0.0, 5e-324],
+    "wider than floats": [-1e308, 1e308],
+    "as wide as floats": [0.0, 1.7e308],
+    "infinite": [0.0, INF],
+    "infinite both ways": [-INF, INF],
+}
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # numpy's own, of what overflows
+@pytest.mark.parametrize("scores", EDGES.values(), ids=EDGES)
+def test_histograms_refuse_what_numpy_does(scores: list[float]) -> None:
+    z = SortedSet([1, 2], scores)
+    for limits in (None, (scores[0], scores[1]), (0.0, INF), (-1e308, 1e308), (math.nan, 1.0)):
+        try:
+            expected = np.histogram(scores, 10, limits)
+        except ValueError:
+            with pytest.raises(ValueError, match=r"not finite|Too many bins"):
+                z.histogram(10, limits)
+        else:
+            counts, edges = z.histogram(10, limits)
+            np.testing.assert_array_equal(counts, expected[0])
+            np.testing.assert_array_equal(edges, expected[1])
+
+
 def test_distinct_scores(z: SortedSet) -> None:
     values, counts = z.distinct_scores()
     expected_values, expected_counts = np.unique(SCORES, return_counts=True)
