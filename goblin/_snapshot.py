@@ -211,7 +211,7 @@ def _decompressed(data: bytes | memoryview) -> bytes:
             break
         if content.tell() > generous:
             generous = _size_looked_up(data)
-    if content.getbuffer()[: len(_MAGIC)] != _MAGIC:
+    if content.getbuffer()[: len(MAGIC)] != MAGIC:
         raise SnapshotError("it is a zstd frame with something else than a snapshot in it")
     return content.getvalue()
 
