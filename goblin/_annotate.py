@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Any, TypeVar
 
 import numpy as np
 
-from . import _convert
+from . import _arrow, _convert
 from ._sortedset import SortedSet
 
 Frame = TypeVar("Frame")
@@ -39,10 +38,10 @@ def annotate(
     if score == rank:
         raise ValueError(f"scores and ranks can't both be named {score!r}")
     for name, add in (("pandas", _pandas), ("polars", _polars)):
-        library = sys.modules.get(name)  # who has a frame of one has loaded it
-        if library is not None and isinstance(frame, library.DataFrame):
-            if key not in frame.columns:
-                known = ", ".join(map(repr, frame.columns))
+        if _arrow.is_of(frame, name, "DataFrame"):
+            columns: Any = frame.columns  # type: ignore[attr-defined]
+            if key not in columns:
+                known = ", ".join(map(repr, columns))
                 raise KeyError(f"the frame has no column {key!r}, but {known or 'none'}")
             made: Frame = add(frame, key, z, (score, rank))
             return made

@@ -120,13 +120,17 @@ def is_exporter(data: Any) -> bool:
     return exports and not isinstance(data, Mapping)
 
 
+def is_of(data: Any, library: str, kind: str) -> bool:
+    """Whether it is one of a library's; who has one has loaded that."""
+    one = getattr(sys.modules.get(library), kind, None)  # which a thread may be importing
+    return one is not None and isinstance(data, one)
+
+
 def has_objects(data: Any) -> bool:
     """Whether polars has it as Python objects, which it exports as the bytes of their addresses."""
-    polars = sys.modules.get("polars")  # who has a frame of it has loaded it
-    if polars is None or not isinstance(data, polars.DataFrame | polars.Series):
-        return False
-    dtypes = data.dtypes if isinstance(data, polars.DataFrame) else [data.dtype]
-    return polars.Object in dtypes
+    if is_of(data, "polars", "DataFrame"):
+        return any(str(dtype) == "Object" for dtype in data.dtypes)
+    return is_of(data, "polars", "Series") and str(data.dtype) == "Object"
 
 
 def read(data: Any) -> Any:

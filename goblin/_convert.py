@@ -257,10 +257,12 @@ def split(data: Any, names: str) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
     if isinstance(data, _TEXT):
         raise TypeError(f"a mapping or pairs of ({names}) are wanted, not a text")
     if _is_frame(data):
-        raise TypeError(
-            f"pairs of ({names}) are wanted, not a frame; two of its columns become pairs by zip, "
-            "as in zip(frame['a'], frame['b'])"
+        way = (
+            "collect() it first"
+            if hasattr(data, "collect")
+            else "two of its columns become pairs by zip, as in zip(frame['a'], frame['b'])"
         )
+        raise TypeError(f"pairs of ({names}) are wanted, not a frame; {way}")
     try:
         return _core.split_pairs(_items(data) if _has_keys(data) else data)
     except TypeError as error:

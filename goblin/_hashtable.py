@@ -449,6 +449,8 @@ class HashTable(
             raise KeyError(f"{key!r} is none of the columns: {', '.join(columns)}")
         ids = columns.pop(key)
         kinds = {"key": _arrow_kind([ids]), "value": _arrow_kind(columns.values())}
+        if kinds["key"] not in _TEXTS:
+            raise TypeError(f"keys are text or bytes; column {key!r} is of {ids.kind}: cast it")
         table = cls.__new__(cls)._of_kinds(field="str", **kinds)
         table._take_columns(ids, columns)
         return table

@@ -35,14 +35,19 @@ _SHARDS_MAX = 2**16 - 1
 # ---- partitions to count
 
 
+def _is_collection(data: Any) -> bool:
+    """Whether it has partitions; a Delayed is one thing, but says yes to any question."""
+    return is_dask_collection(data) and not isinstance(data, Delayed)
+
+
 def _is_frame(data: Any) -> bool:
     """Whether it is a DataFrame of Dask; a Series has columns too."""
-    return is_dask_collection(data) and hasattr(data, "columns") and data.ndim == 2
+    return _is_collection(data) and hasattr(data, "columns") and data.ndim == 2
 
 
 def _partitions(data: Any) -> list[Any]:
     """The partitions of a collection, or of an iterable of such as are to come."""
-    if hasattr(data, "to_delayed"):
+    if _is_collection(data) and hasattr(data, "to_delayed"):
         if getattr(data, "ndim", 1) != 1 and not _is_frame(data):
             raise ValueError(f"members must have one dimension, not {data.ndim}")
         return list(np.ravel(data.to_delayed()))
@@ -175,9 +180,9 @@ def count(
 
     `data` is a DataFrame (whose `column` has the members), a Series, a 1-D array, a bag of members
     or of arrays (or of records, with `column`), or an iterable of Delayed, each a partition of any
-    such kind. Each occurrence adds `by`: a number, the name of a column, or a collection with the
-    same partitions. `member` None takes the kind of the data; float32 scores are rounded once, at
-    the end.
+    such kind. Each occurrence adds `by`: a number, the name of a column, or a collection or Delayed
+    with the same partitions. `member` None takes the kind of the data; float32 scores are rounded
+    once, at the end.
 
     The result is lazy: a Delayed of one SortedSet, or with `shards`, up to 65,535, a Sharded of so
     many. When it is computed: ValueError for nulls, errors as of `from_counts`. O(rows), and
@@ -193,7 +198,8 @@ def count(
         known(member, _convert.KINDS, "member")
     every, token = _checked_every(split_every), uuid.uuid4().hex
     parts = _partitions(_projected(data, column, by))
-    steps = _partitions(by) if is_dask_collection(by) else [by] * len(parts)
+    alike = isinstance(by, str) or not isinstance(by, Iterable)
+    steps = [by] * len(parts) if alike else _partitions(by)
     if len(steps) != len(parts):
         raise ValueError(f"{len(parts)} partitions of members, but {len(steps)} of `by`")
     counted = [

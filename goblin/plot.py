@@ -264,11 +264,11 @@ def _ends(z: SortedSet[Any], above: float) -> tuple[float, float] | None:
 
 def _log_edges(lo: float, hi: float, bins: int) -> Floats:
     """Edges with a constant ratio, but whole ones, bins never narrower than the one before, where
-    the ends are whole, as those of counts are."""
-    if not (lo.is_integer() and hi.is_integer() and hi <= 2**53):
-        edges = np.geomspace(lo, hi, bins + 1)
+    the ends are whole, as those of counts are, and one can be added to them."""
+    if not (lo.is_integer() and hi.is_integer() and hi < 2**53):
+        edges = np.geomspace(lo, hi, bins + 1).clip(lo, hi)
         edges[[0, -1]] = lo, hi
-        return edges
+        return np.unique(edges)  # fewer, where there are not so many floats
     growth = math.expm1(math.log(hi / lo) / bins)
     whole = [lo]
     while whole[-1] <= hi:

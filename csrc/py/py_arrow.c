@@ -97,6 +97,26 @@ static bool is_struct(const gob_arrow_schema *schema)
     return schema->dictionary == NULL && strcmp(schema->format, "+s") == 0;
 }
 
+static bool has_type(const gob_arrow_schema *schema)
+{
+    return schema != NULL && schema->release != NULL && schema->format != NULL &&
+           (schema->dictionary == NULL || schema->dictionary->format != NULL);
+}
+
+/* What is read here of a schema, and of a struct's children: whoever made it may have left out
+ * what has to be there. */
+static int check_schema(const gob_arrow_schema *schema)
+{
+    bool good = has_type(schema);
+    if (good && is_struct(schema)) {
+        good = schema->child_count == 0 || (schema->child_count > 0 && schema->children != NULL);
+        for (int64_t i = 0; good && i < schema->child_count; i++) {
+            good = has_type(schema->children[i]);
+        }
+    }
+    return good ? 0 : gob_arrow_refuse("its schema lacks a type");
+}
+
 /* Moves the schema's children. A new list of (name, column). */
 static PyObject *new_table(const gob_module_state *state, const gob_arrow_schema *schema)
 {
@@ -121,7 +141,8 @@ static int take_child(gob_arrow_column_object *column, const gob_arrow_array *pa
     gob_arrow_array taken = *child;
     child->release = NULL;
     if (parent->offset < 0 || parent->length < 0 || taken.offset < 0 ||
-        parent->offset > taken.length || parent->length > taken.length - parent->offset) {
+        parent->offset > taken.length || parent->length > taken.length - parent->offset ||
+        taken.offset > INT64_MAX - parent->offset) {
         release_array(&taken);
         return gob_arrow_refuse("a column is shorter than its table");
     }
@@ -134,10 +155,14 @@ static int take_child(gob_arrow_column_object *column, const gob_arrow_array *pa
 static int take_children(PyObject *table, gob_arrow_array *array)
 {
     Py_ssize_t n = PyList_GET_SIZE(table);
-    if (array->child_count != n || array->buffer_count != 1 || array->buffers == NULL) {
+    if (array->child_count != n || array->buffer_count != 1 || array->buffers == NULL ||
+        (n > 0 && array->children == NULL)) {
         return gob_arrow_refuse("a table has not as many columns as its schema");
     }
     for (Py_ssize_t i = 0; i < n; i++) {
+        if (array->children[i] == NULL || array->children[i]->release == NULL) {
+            return gob_arrow_refuse("a column is missing");
+        }
         PyObject *column = PyTuple_GET_ITEM(PyList_GET_ITEM(table, i), 1);
         if (take_child((gob_arrow_column_object *)column, array, array->children[i]) < 0) {
             return -1;
@@ -189,8 +214,11 @@ static int read_stream(PyObject *to, bool table, gob_arrow_stream *stream)
  * column. The schema is gone then. */
 static PyObject *new_rows(const gob_module_state *state, gob_arrow_schema *schema, bool *table)
 {
-    *table = *table && is_struct(schema);
-    PyObject *rows = *table ? new_table(state, schema) : (PyObject *)new_column(state, schema);
+    bool good = check_schema(schema) == 0;
+    *table = good && *table && is_struct(schema);
+    PyObject *rows = !good    ? NULL
+                     : *table ? new_table(state, schema)
+                              : (PyObject *)new_column(state, schema);
     if (schema->release != NULL) {
         release_schema(schema);
     }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+import types
 from typing import Any
 
 import numpy as np
@@ -92,6 +94,14 @@ def test_names_of_columns() -> None:
             goblin.annotate(frame, "score", z, score="x", rank="x")
     with pytest.raises(ValueError, match="several columns are named 'm'"):
         goblin.annotate(pd.DataFrame([["a", "b"]], columns=["m", "m"]), "m", z)
+
+
+def test_a_library_that_another_thread_is_importing(monkeypatch: pytest.MonkeyPatch) -> None:
+    z, frame = SortedSet({"a": 1.5}), pl.DataFrame({"m": ["a"]})
+    monkeypatch.setitem(sys.modules, "pandas", types.ModuleType("pandas"))  # has nothing yet
+    assert goblin.annotate(frame, "m", z)["rank"].to_list() == [0]
+    monkeypatch.setitem(sys.modules, "polars", types.ModuleType("polars"))
+    assert SortedSet(pa.table({"m": ["a"], "s": [1.5]})) == z
 
 
 def test_what_is_refused() -> None:

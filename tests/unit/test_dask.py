@@ -190,9 +190,12 @@ def test_nulls_are_an_error_that_says_what_to_do(series: pd.Series) -> None:
 
 def test_arguments_of_count() -> None:
     _, lazy = frame(2, 10)
-    for data in (NUMBERS, "text", [], [NUMBERS], 5, None):
-        with pytest.raises(TypeError, match="Delayed"):
+    for data in (NUMBERS, "text", [], [NUMBERS], 5, None, delayed(NUMBERS)):
+        with pytest.raises(TypeError, match="iterable of Delayed is wanted"):
             goblin.dask.count(data)
+    for by in ([1.0] * 5, np.ones(5), delayed(1.0)):  # would be the same for each partition
+        with pytest.raises(TypeError, match="iterable of Delayed is wanted"):
+            goblin.dask.count(lazy["page"], by=by)
     with pytest.raises(TypeError, match="which column"):
         goblin.dask.count(lazy)
     for names in ({"column": "page"}, {"by": "weight"}):
@@ -211,6 +214,14 @@ def test_arguments_of_count() -> None:
     for shards in (0, -1, 2**16):
         with pytest.raises(ValueError, match="shards must be in"):
             goblin.dask.count(lazy, "page", shards=shards)
+
+
+def test_steps_that_are_to_come() -> None:
+    members = [delayed([7, 8]), delayed([7])]
+    steps = [delayed([1.0, 2.0]), delayed([4.0])]
+    assert goblin.dask.count(members, by=iter(steps)).compute() == {7: 5.0, 8: 2.0}
+    with pytest.raises(ValueError, match="2 partitions of members, but 1"):
+        goblin.dask.count(members, by=steps[:1])
 
 
 def test_names_in_the_dashboard() -> None:

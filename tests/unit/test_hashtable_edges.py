@@ -187,7 +187,7 @@ def test_kinds_of_arrow_columns(columns: Any, value: str) -> None:
         (TypeError, pa.table({"id": ["k"], "a": ["x"], "b": [1]}), "id"),
         (TypeError, pa.table({"id": ["k"], "a": [True]}), "id"),
         (TypeError, pa.table({"id": ["k"], "a": [[1]]}), "id"),
-        (ValueError, pa.table({"id": [7], "a": [1]}), "id"),
+        (TypeError, pa.table({"id": [7], "a": [1]}), "id"),
         (ValueError, pa.table({"id": ["k", None], "a": [1, 2]}), "id"),
         (ValueError, pa.table([["k"], [1], [2]], names=["id", "a", "a"]), "id"),
     ],

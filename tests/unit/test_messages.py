@@ -118,6 +118,8 @@ def test_columns_of_frames() -> None:
         HashTable.from_arrow(5, "id")
     with refused(KeyError, "'key'", "id, name, city"):
         HashTable.from_arrow(rows, "key")
+    with refused(TypeError, "keys are text or bytes", "column 'n' is of int64"):
+        HashTable.from_arrow(pl.DataFrame({"n": [1], "elo": [2]}), "n")
 
 
 def test_what_is_missing_among_integers() -> None:

@@ -156,6 +156,18 @@ def test_a_logarithmic_histogram_counts_all_positive_scores(ax: Axes) -> None:
     assert other.patches[0].get_data().values.sum() == SETS["negative"].count(0, closed="none")
 
 
+@pytest.mark.parametrize(
+    "scores", [[2.0**53 - 1, 2.0**53], [2.0**53, 2.0**53 + 2], [5e-324, 1e-323], [0.1, 0.1 + 2e-17]]
+)
+def test_a_logarithmic_histogram_of_neighbouring_floats(scores: list[float], ax: Axes) -> None:
+    z = SortedSet([1, 2, 3], [scores[0], *scores])
+    histogram(z, ax=ax, log=True)
+    values, edges, _ = ax.patches[0].get_data()
+    assert (edges[0], edges[-1]) == (scores[0], scores[1])
+    assert (np.diff(edges) > 0).all()
+    assert values.sum() == 3
+
+
 def test_edges_are_taken_as_they_are(ax: Axes) -> None:
     histogram(SETS["infinite"], ax=ax, bins=[0, 1, 2])
     assert ax.patches[0].get_data().values.tolist() == [0, 0]
