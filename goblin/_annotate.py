@@ -39,8 +39,10 @@ def annotate(
         raise ValueError(f"scores and ranks can't both be named {score!r}")
     for name, add in (("pandas", _pandas), ("polars", _polars)):
         if _arrow.is_of(frame, name, "DataFrame"):
-            if key not in frame.columns:  # type: ignore[attr-defined]
-                raise KeyError(key)
+            columns: Any = frame.columns  # type: ignore[attr-defined]
+            if key not in columns:
+                known = ", ".join(map(repr, columns))
+                raise KeyError(f"the frame has no column {key!r}, but {known or 'none'}")
             made: Frame = add(frame, key, z, (score, rank))
             return made
     raise TypeError(f"a DataFrame of pandas or polars is wanted, not {type(frame).__name__}")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import operator
 import uuid
-import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sized
 from typing import Any
 
@@ -13,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _arrow, _core
-from .errors import PrecisionWarning
+from .errors import _warn_precision
 
 Members = NDArray[np.int64] | _core.Names
 Scores = NDArray[np.float64] | float
@@ -204,7 +203,7 @@ def _score_array(array: NDArray[Any], count: int, dtype: str) -> NDArray[np.floa
         raise TypeError(f"scores can't come from an array of {array.dtype}")
     _same_length(len(array), count)
     if array.dtype.kind in "iu" and _rounds(array, dtype):
-        _warn_rounded()
+        _warn_precision("some integer scores have more digits than a score holds")
     return np.require(array, np.float64, ["C", "A"])
 
 
@@ -212,7 +211,7 @@ def _filled_scores(items: tuple[Any, ...], count: int, dtype: str) -> NDArray[np
     _same_length(len(items), count)
     out = np.empty(count, np.float64)
     if _core.fill_scores(items, np.dtype(dtype).itemsize, out):
-        _warn_rounded()
+        _warn_precision("some integer scores have more digits than a score holds")
     return out
 
 
@@ -232,12 +231,6 @@ def _rounds(array: NDArray[Any], dtype: str) -> bool:
     stored = array.astype(dtype).astype(np.float64)
     below_the_end = np.minimum(stored, np.nextafter(float(own.max) + 1.0, 0.0))
     return bool((below_the_end.astype(array.dtype) != array).any())
-
-
-def _warn_rounded() -> None:
-    warnings.warn(
-        "some integer scores have more digits than a score holds", PrecisionWarning, stacklevel=5
-    )
 
 
 def _has_keys(data: Any) -> bool:

@@ -668,7 +668,8 @@ class HashTable(
         """Give the values of one field in all records, shape (n,), in the order of iteration.
 
         int64 and float64 arrays for these kinds, else objects; `missing` stands where a record
-        lacks the field (None: -1, NaN, None). O(n * fields), without a Python object per number.
+        lacks the field (None: -1, NaN, None), so everywhere for a field that none has: `fields()`
+        lists those there are. O(n * fields), without a Python object per number.
 
         >>> import goblin
         >>> table = goblin.HashTable({"ann": {"elo": 1500}, "bob": {}}, value="int64")

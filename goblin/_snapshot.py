@@ -22,7 +22,7 @@ T = TypeVar("T", bound="Snapshots")
 
 # Of docs/format.md: what a file begins and ends with; its end, from the offset of the list of
 # sections and their number on; and the bytes of an entry of that list.
-_MAGIC = b"\x89GOB\r\n\x1a\n"
+MAGIC = b"\x89GOB\r\n\x1a\n"
 _TAIL = struct.Struct("<QI12x8s")
 _ENTRY = 32
 
@@ -207,11 +207,11 @@ def _decompressed(data: bytes | memoryview) -> bytes:
     generous = max(_GENEROUS * len(data), _STEP)
     for chunk in _steps(data):
         content.write(chunk)
-        if not _MAGIC.startswith(bytes(content.getbuffer()[: len(_MAGIC)])):
+        if not MAGIC.startswith(bytes(content.getbuffer()[: len(MAGIC)])):
             break
         if content.tell() > generous:
             generous = _size_looked_up(data)
-    if content.getbuffer()[: len(_MAGIC)] != _MAGIC:
+    if content.getbuffer()[: len(MAGIC)] != MAGIC:
         raise SnapshotError("it is a zstd frame with something else than a snapshot in it")
     return content.getvalue()
 
@@ -240,7 +240,7 @@ def _size_looked_up(data: bytes | memoryview) -> int:
         size += len(chunk)
         end = (end + chunk)[-_TAIL.size :]
     offset, sections, magic = _TAIL.unpack(end)
-    if magic != _MAGIC or size != offset + sections * _ENTRY + _TAIL.size:
+    if magic != MAGIC or size != offset + sections * _ENTRY + _TAIL.size:
         raise SnapshotError("it does not end as a snapshot of its size")
     return size
 

@@ -1039,7 +1039,7 @@ class SortedSet(Frames, Snapshots, _core.SortedSet[M]):
         """Count the scores by bins as `np.histogram` does: (counts, edges). O(n).
 
         `bins` is a number of equal bins over `range` (None: from lowest to highest) or an array of
-        edges.
+        edges. ValueError where floats can't tell so many bins apart, or the range is not finite.
 
         >>> goblin.SortedSet({7: 1.0, 8: 5.0, 9: 3.0}).histogram(2)
         (array([1, 2]), array([1., 3., 5.]))
@@ -1049,8 +1049,10 @@ class SortedSet(Frames, Snapshots, _core.SortedSet[M]):
         if range is None and len(self):
             range = self.bottom(1)[0][1], self.top(1)[0][1]
         counts, edges = np.histogram(np.empty(0), bins, range)
+        if not (edges[1:] > edges[:-1]).all() and np.ndim(bins) == 0:  # numpy 2.0 lets it pass
+            raise ValueError(f"floats cannot tell {bins} bins between {edges[0]} and {edges[-1]}")
         for _, _, scores in self._walks():
-            counts += np.histogram(scores, bins, range)[0]
+            counts += np.histogram(scores.astype(np.float64), bins, range)[0]
         return counts, edges
 
     @atomic
@@ -1166,9 +1168,9 @@ class SortedSet(Frames, Snapshots, _core.SortedSet[M]):
     ) -> Self:
         """Count how often each member comes: in an array or list, a frame, or an iterable of these.
 
-        `column` names the column of frames and batches (None: their first). Each occurrence adds
-        `by`. `member` None takes that of the first array. `progress` and errors as of
-        `increment_many`. O(n).
+        `column` names the column of frames, which need it if they have several, and of batches
+        (None: their first). Each occurrence adds `by`. `member` None takes that of the first array.
+        `progress` and errors as of `increment_many`. O(n).
 
         >>> goblin.SortedSet.from_counts(np.array([7, 8, 7])).to_dict()
         {8: 1.0, 7: 2.0}
@@ -1221,10 +1223,23 @@ def _column(batch: Any, name: str | None) -> Any:
     if np.isscalar(batch) or isinstance(batch, uuid.UUID):
         kind = type(batch).__name__
         raise TypeError(f"an array of members or an iterable of arrays is wanted, not of {kind}")
-    if isinstance(batch, Arrays) or hasattr(batch, "iloc"):  # batches of ours and of pandas
-        return batch[name or batch.columns[0]] if hasattr(batch, "columns") else batch
+    if isinstance(batch, Arrays):
+        ours: Any = batch  # whose first column is the one that was asked for first
+        return ours[name or ours.columns[0]] if hasattr(ours, "columns") else ours
+    if hasattr(batch, "iloc"):  # of pandas
+        return batch[_chosen(list(batch), name)] if hasattr(batch, "columns") else batch
     columns = _arrow.columns(batch)
-    return batch if columns is None else columns[name or next(iter(columns))]
+    return batch if columns is None else columns[_chosen(list(columns), name)]
+
+
+def _chosen(columns: list[Any], name: str | None) -> Any:
+    """The name of the column of a frame that is to be counted."""
+    known = ", ".join(map(repr, columns)) or "none"
+    if name is None and len(columns) != 1:
+        raise TypeError(f"column= must say which of the frame's columns to count: {known}")
+    if name is not None and name not in columns:
+        raise KeyError(f"the frame has no column {name!r}, but {known}")
+    return columns[0] if name is None else name
 
 
 SortedSet.__module__ = "goblin"

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import sys
+import warnings
+from types import FrameType
+
 __all__ = ["GoblinError", "PrecisionWarning", "SnapshotError", "TraceError"]
 
 
@@ -19,3 +23,16 @@ class TraceError(GoblinError, ValueError):
 
 class PrecisionWarning(UserWarning):
     """A number could not be kept to its last digit."""
+
+
+def _warn_precision(text: str) -> None:
+    """Warn at the line that called goblin, however deep in it this is."""
+    level, frame = 1, sys._getframe()
+    while frame.f_back is not None and _is_ours(frame):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(text, PrecisionWarning, stacklevel=level)
+
+
+def _is_ours(frame: FrameType) -> bool:
+    name: str = frame.f_globals.get("__name__", "")
+    return name.partition(".")[0] == "goblin"

@@ -61,7 +61,8 @@ def top(
     """Draw the n highest members as bars, the highest first.
 
     `labels` gives members other names, where it has them. A bar of an infinite score is hatched.
-    ValueError for a negative n, TypeError for what is no SortedSet. O(log size + n).
+    ValueError for a negative n, TypeError for what is no SortedSet, no Axes or no mapping.
+    O(log size + n).
 
     >>> import goblin
     >>> from matplotlib.figure import Figure
@@ -71,6 +72,8 @@ def top(
     (['bob', 'ann'], 2)
     """
     rows = _sorted_set(z).top(n)
+    if labels is not None and not isinstance(labels, Mapping):
+        raise TypeError(f"labels must map members to names, not be a {type(labels).__name__}")
     ax = _axes(ax)
     if not len(rows):
         return _without_data(ax, "no members")
@@ -341,6 +344,10 @@ def _axes(ax: Axes | None) -> Axes:
         from matplotlib import pyplot
 
         ax = pyplot.subplots(layout="constrained")[1]
+    if not hasattr(ax, "barh"):
+        raise TypeError(
+            f"ax must be an Axes of matplotlib, as figure.subplots() gives, not {type(ax).__name__}"
+        )
     ax.spines[["top", "right"]].set_visible(False)
     return ax
 

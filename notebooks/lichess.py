@@ -197,10 +197,12 @@ pd.DataFrame(
 )
 
 # %% [markdown]
-# `top` cuts at the number that is asked for, unless the last one's equals should come along:
+# `top` cuts at the number that is asked for, unless the last one's equals should come along. Of
+# these, one would still be among so many:
 
 # %%
-len(board.top(100)), len(board.top(100, ties="all"))
+many = board.count(crowded) - len(equals) + 1
+len(board.top(many)), len(board.top(many, ties="all"))
 
 # %% [markdown]
 # ## How good is that?

@@ -83,7 +83,7 @@ int gob_member_of(PyObject *object, unsigned member_bytes, int64_t *out)
         return -1;
     }
     if (!PyIndex_Check(object)) {
-        PyErr_Format(PyExc_TypeError, "this must be an integer, not %.100s",
+        PyErr_Format(PyExc_TypeError, "%.100R must be an integer, not %.100s", object,
                      Py_TYPE(object)->tp_name);
         return -1;
     }

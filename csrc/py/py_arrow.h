@@ -57,7 +57,6 @@ PyObject *gob_arrow_valid(PyObject *column, PyObject *unused);
 /* What the format of a schema means here. */
 typedef struct gob_arrow_type {
     const char *format;
-    const char *name;
     gob_names_form form; /* LIST: a column of nulls, as one without rows often is */
     bool is_text;
     size_t width;       /* of FIXED */

@@ -5,13 +5,13 @@
 #include "py_uuid.h"
 
 static const gob_arrow_type types[] = {
-    {"u", "string", GOB_NAMES_OFFSETS32, true, 0, 0, false, false},
-    {"U", "large_string", GOB_NAMES_OFFSETS64, true, 0, 0, false, false},
-    {"vu", "string_view", GOB_NAMES_VIEWS, true, 0, 0, false, false},
-    {"z", "binary", GOB_NAMES_OFFSETS32, false, 0, 0, false, false},
-    {"Z", "large_binary", GOB_NAMES_OFFSETS64, false, 0, 0, false, false},
-    {"vz", "binary_view", GOB_NAMES_VIEWS, false, 0, 0, false, false},
-    {"n", "null", GOB_NAMES_LIST, false, 0, 0, false, false},
+    {"u", GOB_NAMES_OFFSETS32, true, 0, 0, false, false},
+    {"U", GOB_NAMES_OFFSETS64, true, 0, 0, false, false},
+    {"vu", GOB_NAMES_VIEWS, true, 0, 0, false, false},
+    {"z", GOB_NAMES_OFFSETS32, false, 0, 0, false, false},
+    {"Z", GOB_NAMES_OFFSETS64, false, 0, 0, false, false},
+    {"vz", GOB_NAMES_VIEWS, false, 0, 0, false, false},
+    {"n", GOB_NAMES_LIST, false, 0, 0, false, false},
 };
 
 static bool find_type(const char *format, gob_arrow_type *out)
@@ -27,8 +27,7 @@ static bool find_type(const char *format, gob_arrow_type *out)
     }
     char *end;
     long width = strtol(format + 2, &end, 10);
-    *out = (gob_arrow_type){
-        "w", "fixed_size_binary", GOB_NAMES_FIXED, false, (size_t)width, 0, false, false};
+    *out = (gob_arrow_type){"w", GOB_NAMES_FIXED, false, (size_t)width, 0, false, false};
     return width > 0 && width <= INT32_MAX && *end == 0;
 }
 
@@ -59,15 +58,57 @@ bool gob_arrow_find_index(const char *format, gob_arrow_type *out)
     return found != NULL;
 }
 
+/* Types that no column of ours has, by how their formats begin. */
+static const char *stranger_of(const char *format)
+{
+    static const char *const words[][2] = {
+        {"d:", "decimal"},
+        {"td", "date"},
+        {"tt", "time"},
+        {"ts", "timestamp"},
+        {"tD", "duration"},
+        {"ti", "interval"},
+        {"+l", "list"},
+        {"+L", "large_list"},
+        {"+v", "list"},
+        {"+w", "fixed_size_list"},
+        {"+s", "struct; choose one of its columns"},
+        {"+m", "map"},
+        {"+u", "union"},
+        {"+r", "run_end_encoded"},
+    };
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        if (strncmp(format, words[i][0], 2) == 0) {
+            return words[i][1];
+        }
+    }
+    return format;
+}
+
+static const char *kind_of(const char *format)
+{
+    static const char formats[] = "bcCsSiIlLefguUzZn";
+    static const char *const kinds[] = {
+        "bool",    "int8",    "uint8",   "int16", "uint16", "int32", "uint32", "int64", "uint64",
+        "float16", "float32", "float64", "str",   "str",    "bytes", "bytes",  "null"};
+    const char *found = format[0] == 0 || format[1] != 0 ? NULL : strchr(formats, format[0]);
+    gob_arrow_type type;
+    if (found != NULL) {
+        return kinds[found - formats];
+    }
+    if (!find_type(format, &type)) {
+        return stranger_of(format);
+    }
+    return type.is_text ? "str" : type.width == GOB_UUID_BYTES ? "uuid" : "bytes";
+}
+
 int gob_arrow_find_type(const gob_arrow_schema *schema, gob_kind kind, gob_arrow_type *out)
 {
     const char *format = gob_arrow_values(schema);
-    bool is_table = strcmp(format, "+s") == 0;
-    *out = (gob_arrow_type){.name = is_table ? "struct; choose one of its columns" : format};
     if (!find_type(format, out) || !suits(out, kind) ||
         (schema->dictionary != NULL && !gob_arrow_find_index(schema->format, out))) {
         PyErr_Format(PyExc_TypeError, "%s can't come from an Arrow column of type %s",
-                     gob_kind_word(kind), out->name);
+                     gob_kind_word(kind), kind_of(format));
         return -1;
     }
     return 0;
@@ -326,23 +367,6 @@ int gob_arrow_index(const gob_arrow_type *type, const gob_arrow_array *a, const 
     }
     *place = (size_t)index;
     return 0;
-}
-
-static const char *kind_of(const char *format)
-{
-    static const char formats[] = "bcCsSiIlLefguUzZn";
-    static const char *const kinds[] = {
-        "bool",    "int8",    "uint8",   "int16", "uint16", "int32", "uint32", "int64", "uint64",
-        "float16", "float32", "float64", "str",   "str",    "bytes", "bytes",  "null"};
-    const char *found = format[0] == 0 || format[1] != 0 ? NULL : strchr(formats, format[0]);
-    gob_arrow_type type;
-    if (found != NULL) {
-        return kinds[found - formats];
-    }
-    if (!find_type(format, &type)) {
-        return format;
-    }
-    return type.is_text ? "str" : type.width == GOB_UUID_BYTES ? "uuid" : "bytes";
 }
 
 const char *gob_arrow_kind(const gob_arrow_schema *schema)

@@ -90,8 +90,7 @@ PyObject *gob_arrow_numbers(PyObject *object, PyObject *nulls)
     if (number < 0 ||
         (self->schema.dictionary != NULL && !gob_arrow_find_index(self->schema.format, &type))) {
         const char *kind = gob_arrow_kind(&self->schema);
-        const char *hint =
-            kind[0] == 'd' && kind[1] == ':' ? ", a decimal; cast it to float64 or int64" : "";
+        const char *hint = strcmp(kind, "decimal") == 0 ? "; cast it to float64 or int64" : "";
         PyErr_Format(PyExc_TypeError, "numbers can't come from an Arrow column of type %s%s", kind,
                      hint);
         return NULL;

@@ -41,7 +41,7 @@ static gob_name name_of_bytes(PyObject *bytes)
 
 static int refuse_type(PyObject *object, gob_kind kind)
 {
-    PyErr_Format(PyExc_TypeError, "this must be %s, not %.100s", gob_kind_word(kind),
+    PyErr_Format(PyExc_TypeError, "%.100R must be %s, not %.100s", object, gob_kind_word(kind),
                  Py_TYPE(object)->tp_name);
     return -1;
 }

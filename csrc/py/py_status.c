@@ -40,12 +40,8 @@ int gob_warn_precision(const char *text)
     if (errors == NULL) {
         return -1;
     }
-    PyObject *category = PyObject_GetAttrString(errors, "PrecisionWarning");
+    PyObject *result = PyObject_CallMethod(errors, "_warn_precision", "s", text);
     Py_DECREF(errors);
-    if (category == NULL) {
-        return -1;
-    }
-    int result = PyErr_WarnEx(category, text, 1);
-    Py_DECREF(category);
-    return result;
+    Py_XDECREF(result);
+    return result == NULL ? -1 : 0;
 }

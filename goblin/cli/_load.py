@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import SortedSet, TraceError, _core, io
+from .._snapshot import MAGIC
 from .._sortedset import MemberKind, ScoreKind
 from ..io._reader import Reader
 from ..io.lichess import SPEEDS
@@ -69,16 +70,21 @@ def trace(file: str, options: Options) -> Loaded:
         return commands(file, options, None)
     if file.endswith(_GAMES) or _FIRST_GAME.match(head):
         return games([file], options, Ratings("all", False, False))
-    if file.endswith(_SNAPSHOT):
+    if file.endswith(_SNAPSHOT) or (file != "-" and is_snapshot(file)):
         return snapshot(file)
     if file != "-" and not file.endswith(_DUMPS):
-        os.stat(file)  # a missing file is the better reason
         suffixes = ", ".join((*_DUMPS, *_COMMANDS, *_GAMES, _SNAPSHOT))
         raise ValueError(
             f"{file}: the name of a trace or snapshot ends in one of {suffixes}; "
             "'-' reads standard input"
         )
     return history([file], options)
+
+
+def is_snapshot(file: str) -> bool:
+    """Whether a file begins as what `save` writes."""
+    with open(file, "rb") as opened:
+        return opened.read(len(MAGIC)) == MAGIC
 
 
 def snapshot(file: str) -> Loaded:

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Iterable
 from typing import Any, BinaryIO, NamedTuple
 
+from .._snapshot import MAGIC
 from .._zstd import MAX_WINDOW_LOG, ZSTD_MAGIC, import_zstd, zstd_decoder
 from ..errors import TraceError
 
@@ -28,7 +29,10 @@ def as_list(files: TraceFile | Iterable[TraceFile]) -> list[TraceFile]:
     """One file or many, as a list."""
     if isinstance(files, str | os.PathLike) or hasattr(files, "read"):
         return [files]  # type: ignore[list-item]
-    return list(files)
+    listed = list(files)
+    if not listed:
+        raise ValueError("there is no file to read: the list of paths is empty")
+    return listed
 
 
 def size_of(file: TraceFile) -> int | None:
@@ -81,6 +85,12 @@ class Source:
         self.bytes_read = 0
         self.fault: str | None = None
         self._pending = self._read_file(_MAGIC_BYTES)
+        if self._pending == MAGIC[:_MAGIC_BYTES]:
+            self.close()
+            raise TraceError(
+                f"{self.name}: this is no trace but a saved container: SortedSet.load reads it, "
+                "and so do the commands top, info and digest"
+            )
         try:
             self._codec = _codec_of(self._pending)
         except ImportError:

@@ -56,9 +56,9 @@ def games(
     Time O(bytes), memory O(block).
 
     Raises FileNotFoundError for a missing file, ImportError where zstd is lacking, ValueError for
-    an empty variant, and, once the games before it are delivered, TraceError for a file that does
-    not start with a game or ends within one, and for compressed data that is cut, damaged,
-    followed by something else, or asks for a window over 128 MiB.
+    no file or an empty variant, and, once the games before it are delivered, TraceError for a file
+    that does not start with a game or ends within one, and for compressed data that is cut,
+    damaged, followed by something else, or asks for a window over 128 MiB.
 
     >>> import io
     >>> text = '[Event "Rated Blitz game"]\\n[White "Ann"]\\n[WhiteElo "1500"]\\n\\n1. e4 1-0\\n'

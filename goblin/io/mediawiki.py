@@ -158,9 +158,9 @@ def history(
     "other entity or event", "no page id", "malformed page id", "malformed <column>". Time O(bytes),
     memory O(block).
 
-    Raises FileNotFoundError for a missing file, ValueError for an unknown column, and, once the
-    rows before it are delivered, TraceError for another width, a first row that is none of a dump,
-    and compressed data that is cut, damaged or followed by something else.
+    Raises FileNotFoundError for a missing file, ValueError for no file or an unknown column, and,
+    once the rows before it are delivered, TraceError for another width, a first row that is none of
+    a dump, and compressed data that is cut, damaged or followed by something else.
 
     >>> import io
     >>> row = ["enwiki", "revision", "create"] + [""] * 20 + ["12"] + [""] * 46

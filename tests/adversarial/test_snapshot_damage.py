@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from resident import resident
 from snapshots import (
     ENTRY,
     HEAD,
@@ -319,13 +320,13 @@ def tell_lies(of_sets: float, of_hashes: float) -> None:
     assert run.stdout == "harmless\n", run.stderr
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc/self/status")
+@resident
 def test_sizes_that_lie_take_no_memory() -> None:
     tell_lies(0.02, 0.004)
 
 
 @slow
-@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc/self/status")
+@resident
 def test_all_sizes_that_lie_take_no_memory() -> None:
     tell_lies(1.0, 1.0)
 
@@ -431,7 +432,7 @@ SHORT = """
 """
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc/self/status")
+@resident
 @pytest.mark.parametrize("kind", ["integers", "names"])
 def test_a_load_without_memory(kind: str) -> None:
     giving_back = {"MALLOC_MMAP_THRESHOLD_": "4096", "MALLOC_TRIM_THRESHOLD_": "0"}

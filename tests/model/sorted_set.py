@@ -697,7 +697,11 @@ class ModelSortedSet:
         return doubled[kind] * 50.0 / len(self)
 
     def histogram(self, bins: Any = 10, range: Any = None) -> tuple[np.ndarray, np.ndarray]:
-        return np.histogram(np.array(self.values(), dtype=np.float64), bins=bins, range=range)
+        scores = np.array(self.values(), dtype=np.float64)
+        edges = np.histogram_bin_edges(scores, bins, range)
+        if np.ndim(bins) == 0 and not (np.diff(edges) > 0).all():
+            raise ValueError("bins of no width")  # as newer versions of numpy say
+        return np.histogram(scores, bins=bins, range=range)
 
     def distinct_scores(self) -> tuple[np.ndarray, np.ndarray]:
         return np.unique(np.array(self.values(), dtype=self.score_dtype), return_counts=True)

@@ -37,7 +37,7 @@ NUMBER_FORMS: dict[str, Callable[[list[Any]], Any]] = {
 STRANGERS = st.sampled_from(
     [None, 1, 1.5, True, (), [], 2**70, np.int16(5), np.float32(0.1), float("nan"), UUID(int=0),
      "\ud800", "a\udc80", "", b"", "field:1", b"field:1", b"\xff", bytearray(b"field:2"),
-     memoryview(b"field:3"), np.str_("field:4"), np.bytes_(b"field:5"), np.array(["a"])]
+     memoryview(b"field:3"), np.str_("field:4"), np.bytes_(b"field:5"), np.array(["a", "b"])]
 )  # fmt: skip
 
 

@@ -14,6 +14,7 @@ from typing import Any
 import growth
 import pytest
 from model.hash_checks import assert_memory, in_every_form
+from resident import resident
 
 from goblin import Hash
 
@@ -394,6 +395,7 @@ def work(rounds):
 
 
 class TestB61Leaks:
+    @resident
     def test_nothing_is_left_behind(self) -> None:
         growth.check(LEAK, (150, 600), most=500_000)
 

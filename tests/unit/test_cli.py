@@ -554,6 +554,17 @@ def test_a_folder_to_save_in_is_looked_for_before_counting(
     )
 
 
+def test_a_snapshot_of_any_name_is_known(
+    tmp_path: Path, fails: Callable[..., str], capsys: Any
+) -> None:
+    saved = tmp_path / "board.bin"
+    goblin.SortedSet({7: 2.0}).save(saved)
+    assert cli.main(["top", str(saved)]) == 0
+    assert "7" in capsys.readouterr().out
+    for command in ("count", "leaderboard", "replay"):
+        assert "board.bin: this is no trace but a saved container" in fails(command, saved)
+
+
 def test_a_damaged_snapshot_is_told(tmp_path: Path, fails: Callable[..., str]) -> None:
     (tmp_path / "x.goblin").write_bytes(b"nothing")
     assert "x.goblin" in fails("top", tmp_path / "x.goblin")

@@ -259,6 +259,14 @@ def test_drawing_changes_nothing_and_is_bounded() -> None:
     assert z.digest() == before
 
 
+def test_what_can_not_be_drawn_on_or_be_names() -> None:
+    z = SortedSet({"ann": 3.0})
+    with pytest.raises(TypeError, match=r"ax must be an Axes .* not Figure"):
+        top(z, ax=Figure())  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="labels must map members to names, not be a list"):
+        top(z, ax=Figure().subplots(), labels=["Ann"])  # type: ignore[arg-type]
+
+
 def test_without_matplotlib_the_extra_is_named() -> None:
     code = (
         "import sys; sys.modules['matplotlib.font_manager'] = None\n"

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import goblin
 from goblin import PrecisionWarning, SortedSet
 
 INF = math.inf
@@ -110,6 +111,26 @@ class TestPrecisionWarning:
             z.increment(1)
         assert len(caught) == 1
         assert z[1] == before
+
+    @pytest.mark.parametrize(
+        "warns",
+        [
+            lambda z: z.increment(1),
+            lambda z: z.increment_many([1]),
+            lambda z: z.subtract({1: -1}),
+            lambda z: z.add(2, 2**53 + 1),
+            lambda z: z.update({2: 2**53 + 1}),
+            lambda z: SortedSet({2: 2**53 + 1}),
+            lambda z: SortedSet(np.array([2]), np.array([2**53 + 1])),
+            lambda z: goblin.Boards.from_arrays([1], [2], np.array([2**53 + 1])),
+        ],
+    )
+    def test_it_points_to_the_line_that_called(
+        self, z: SortedSet, warns: Callable[[Any], Any]
+    ) -> None:
+        with pytest.warns(PrecisionWarning) as caught:
+            warns(z)
+        assert caught[0].filename == __file__
 
     def test_each_object_warns_for_itself(self, z: SortedSet) -> None:
         for each in (z, SortedSet(z)):
