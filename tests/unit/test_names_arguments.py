@@ -440,7 +440,7 @@ BAD_BULK: dict[str, list[Any]] = {
         (pa.array([RAW[:15]], pa.binary(15)), TypeError),
         (pa.array([RAW, None], pa.binary(16)), ValueError),
         (pa.array([RAW, None], pa.uuid()), ValueError),
-        (pa.array([RAW]), TypeError),
+        (pa.array([RAW[:15]]), ValueError),
         (str(ONE), TypeError),
         (RAW, TypeError),
         (ONE, TypeError),
