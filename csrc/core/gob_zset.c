@@ -116,12 +116,11 @@ void gob_zset_touch(gob_zset *z, int64_t member)
     }
 }
 
-gob_status gob_zset_trust(gob_zset *z)
+gob_status gob_zset_trust(gob_zset *z, const char **why)
 {
-    const char *why = NULL;
     if (z->doubted) {
-        bool good = gob_index_validate(&z->index, z->alloc.pace, &why);
-        GOB_TRY(gob_verdict(good, why));
+        bool good = gob_index_validate(&z->index, z->alloc.pace, why);
+        GOB_TRY(gob_verdict(good, *why));
         z->doubted = false;
     }
     return GOB_OK;
@@ -129,7 +128,8 @@ gob_status gob_zset_trust(gob_zset *z)
 
 static gob_status build_order(gob_zset *z)
 {
-    GOB_TRY(gob_zset_trust(z));
+    const char *why;
+    GOB_TRY(gob_zset_trust(z, &why));
     gob_order *order = gob_malloc(&z->alloc, sizeof *order);
     if (order == NULL) {
         return GOB_NOMEM;
@@ -503,7 +503,8 @@ void gob_zset_clear(gob_zset *z)
 
 gob_status gob_zset_copy(gob_zset *dst, gob_zset *src)
 {
-    GOB_TRY(gob_zset_trust(src));
+    const char *why;
+    GOB_TRY(gob_zset_trust(src, &why));
     return gob_index_copy(&dst->index, &dst->alloc, &src->index);
 }
 

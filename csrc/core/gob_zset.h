@@ -51,8 +51,8 @@ GOB_INLINE const gob_members *gob_zset_names(const gob_zset *z)
 gob_status gob_zset_copy(gob_zset *dst, gob_zset *src);
 
 /* Looks through what it reads where that is not done yet, as those do who go over all of it and
- * take room by what it says. GOB_MALFORMED, GOB_STOPPED. */
-gob_status gob_zset_trust(gob_zset *z);
+ * take room by what it says. GOB_STOPPED; GOB_MALFORMED with *why. */
+gob_status gob_zset_trust(gob_zset *z, const char **why);
 
 /* Exchanges the contents of two sets of one layout, but not their paces. */
 void gob_zset_swap(gob_zset *a, gob_zset *b);

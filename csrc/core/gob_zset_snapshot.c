@@ -65,7 +65,8 @@ static gob_status write_index(gob_zset *z, gob_writer *w)
 gob_status gob_zset_save(gob_zset *z, gob_member_kind kind, gob_sink *sink, void *to)
 {
     gob_writer w;
-    GOB_TRY(gob_zset_trust(z));
+    const char *why;
+    GOB_TRY(gob_zset_trust(z, &why));
     if (z->order != NULL) {
         GOB_TRY(gob_zset_sync(z));
     }
@@ -242,7 +243,7 @@ static gob_status load(gob_zset *z, gob_member_kind *kind, const gob_reader *r, 
     gob_status status = load_parts(z, seed, r, &o, mapped, why);
     z->doubted = status == GOB_OK && !gob_reader_checks(r, mapped);
     if (z->doubted && gob_zset_is_synced(z) && z->order == NULL) {
-        status = gob_zset_trust(z); /* ordered reads of few members go over all of them */
+        status = gob_zset_trust(z, why); /* ordered reads of few members go over all of them */
     }
     bool checked = z->index.named && !mapped; /* as its ids are known only then */
     if (status == GOB_OK && !checked && gob_reader_checks(r, mapped)) {

@@ -2,10 +2,10 @@
 #include "py_columns.h"
 #include "py_member.h"
 #include "py_status.h"
-#include "py_utf8.h"
 
 #include "gob_digest.h"
 #include "gob_scan.h"
+#include "gob_utf8.h"
 
 /* Scores by member */
 

