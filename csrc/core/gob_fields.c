@@ -13,7 +13,8 @@ static const uint8_t *bounded_at(const gob_fields *s, size_t offset, size_t *byt
     return record != NULL && *bytes <= (size_t)(end - record) ? record : NULL;
 }
 
-static bool is_sound(const gob_fields *s, const uint8_t *record, size_t bytes)
+static __attribute__((noinline)) bool is_sound(const gob_fields *s, const uint8_t *record,
+                                               size_t bytes)
 {
     const char *why;
     if (!gob_record_validate(record, bytes, &why)) {
@@ -25,7 +26,8 @@ static bool is_sound(const gob_fields *s, const uint8_t *record, size_t bytes)
            gob_datum_is_sound((gob_datum_kind)d->value, r.value_kind, r.value, d->encodes_values);
 }
 
-static const uint8_t *doubted_at(const gob_fields *s, size_t offset, size_t *bytes)
+static __attribute__((noinline)) const uint8_t *doubted_at(const gob_fields *s, size_t offset,
+                                                           size_t *bytes)
 {
     static const uint8_t texts[] = {GOB_VALUE_TEXT << GOB_FIELD_BITS | GOB_FIELD_TEXT};
     static const uint8_t ints[2] = {GOB_VALUE_INT << GOB_FIELD_BITS | GOB_FIELD_TEXT};

@@ -45,7 +45,8 @@ static int64_t id_of(const gob_members *m, size_t offset)
 
 static size_t offset_of(const gob_members *m, int64_t id)
 {
-    return (size_t)(id - (gob_members_wide(m) ? 0 : INT32_MIN)) * unit(m);
+    uint64_t first = gob_members_wide(m) ? 0 : (uint64_t)INT32_MIN;
+    return (size_t)((uint64_t)id - first) * unit(m); /* of any id, which a mapped file may hold */
 }
 
 /* As a record says. */

@@ -135,7 +135,7 @@ static unsigned route(const gob_order *o, const gob_node *n, const gob_bound *b)
  * and behind them what gob_pack_get may load. */
 static const uint16_t stand_in[(sizeof(gob_block) + GOB_PACK_SLACK) / 2] = {GOB_BLOCK_MAX};
 
-static bool fits(const gob_order *o, const gob_child *c)
+static __attribute__((noinline)) bool fits(const gob_order *o, const gob_child *c)
 {
     const gob_block *b = c->node;
     return b->count == c->count && gob_block_is_sound(b, o->layout) &&

@@ -41,3 +41,8 @@ def test_damaged_content_is_read_without_harm(kind: str) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_much_damaged_content_is_read_without_harm(kind: str) -> None:
     run(kind, 100, 3000)
+
+
+@pytest.mark.parametrize("name", ["numbers", "names", "pages", "fields", "records"])
+def test_damaged_large_files_are_read_without_harm(name: str, tmp_path: Path) -> None:
+    run(name, 0, 16, tmp_path)

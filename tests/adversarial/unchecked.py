@@ -1,19 +1,22 @@
 """Damages snapshots at random, maps each as a large file is mapped, and reads it in every way.
 
 For a process of its own: `unchecked.py SUBJECTS FIRST LAST` does it with each of these seeds, to
-those of the subjects whose names have that text in them. What is read may be wrong, or an exception
-that says so.
+those of the subjects whose names have that text in them; with a folder at the end, to a large
+object that is written there and mapped. What is read may be wrong, or an exception that says so.
 """
 
 from __future__ import annotations
 
 import contextlib
+import itertools
+import os
 import random
 import struct
 import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import test_snapshots_large
 from snapshots import (
     ENTRY,
     TAIL,
@@ -80,13 +83,24 @@ def moved(rng: random.Random, part: bytearray) -> None:
 CHANGES: tuple[Change, ...] = (bits, noise, one_byte, lies, moved)
 
 
-def damaged(data: bytes, rng: random.Random) -> bytes:
+def ruined(rng: random.Random, part: bytearray) -> None:
+    """Hardly a byte stays in a quarter of it or more; the first part of it may be as it was."""
+    start = rng.choice((0, len(part) // 2, len(part) * 3 // 4))
+    part[start:] = rng.choice((rng.randbytes(len(part) - start), b"\xff" * (len(part) - start)))
+
+
+UNCHECKED = {2, 3, 5, 7}  # tables, names, pages and blocks: no checksum of them is looked at
+
+
+def damaged(data: bytes, rng: random.Random, changes: tuple[Change, ...] = CHANGES) -> bytes:
     """One or two sections with other content behind good checksums."""
     changed = bytearray(data)
     found = [(offset, size) for section, offset, size in sections(data) if section != 1]
+    if changes != CHANGES:
+        found = [(offset, size) for section, offset, size in sections(data) if section in UNCHECKED]
     for offset, size in rng.sample(found, rng.randint(1, min(2, len(found)))):
         part = changed[offset : offset + size]
-        rng.choice(CHANGES)(rng, part)
+        rng.choice(changes)(rng, part)
         changed[offset : offset + size] = part
     return reseal(bytes(changed))
 
@@ -121,5 +135,33 @@ def main(name: str, first: int, last: int) -> None:
             read_all(map_unchecked(subject.container, damaged(data, rng)), key)
 
 
+def read_some(one: Any, keys: list[Any]) -> None:
+    """What takes no longer for a large object: members here and there, and the beginning."""
+    reads: list[Callable[[], Any]] = [lambda key=key: one.get(key) for key in keys]
+    reads += [lambda: list(itertools.islice(one.items(), 2000)), lambda: repr(one)]
+    if isinstance(one, SortedSet):
+        reads += [lambda key=key: one.around(key) for key in keys]
+        reads += [lambda: one.ranks(keys), lambda: one.top(300), lambda: one.count(1, 90)]
+        reads += [lambda: one.by_rank[::997].to_list()]
+    for read in reads:
+        with contextlib.suppress(ValueError, LookupError):
+            read()
+
+
+def main_large(name: str, first: int, last: int, folder: str) -> None:
+    made, _ = getattr(test_snapshots_large, name)()
+    keys = list(itertools.islice(made, 0, None, len(made) // 300))
+    if isinstance(made, SortedSet):
+        made.rank(keys[0])
+    data, path = made.to_bytes(), os.path.join(folder, "large")
+    for seed in range(first, last):
+        print(seed, name, flush=True)
+        with open(path, "wb") as file:
+            file.write(damaged(data, random.Random(seed), (*CHANGES, ruined, ruined)))
+        with contextlib.suppress(SnapshotError):
+            read_some(type(made).load(path, mmap=True), keys)
+
+
 if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))
+    call = main_large if len(sys.argv) > 4 else main
+    call(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), *sys.argv[4:])
