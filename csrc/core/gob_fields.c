@@ -4,9 +4,55 @@
 
 /* Records in the arena */
 
+/* A record of the arena, or NULL where there can't be one. */
+static const uint8_t *bounded_at(const gob_fields *s, size_t offset, size_t *bytes)
+{
+    const uint8_t *end = s->arena.at + s->arena.used;
+    const uint8_t *record =
+        offset < s->arena.used ? gob_length_parse(s->arena.at + offset, end, bytes) : NULL;
+    return record != NULL && *bytes <= (size_t)(end - record) ? record : NULL;
+}
+
+static __attribute__((noinline)) bool is_sound(const gob_fields *s, const uint8_t *record,
+                                               size_t bytes)
+{
+    const char *why;
+    if (!gob_record_validate(record, bytes, &why)) {
+        return false;
+    }
+    gob_record r = gob_record_read(record, bytes);
+    const gob_doubt *d = &s->doubt;
+    return gob_datum_is_sound((gob_datum_kind)d->key, r.field_kind, r.field, d->encodes_keys) &&
+           gob_datum_is_sound((gob_datum_kind)d->value, r.value_kind, r.value, d->encodes_values);
+}
+
+static __attribute__((noinline)) const uint8_t *doubted_at(const gob_fields *s, size_t offset,
+                                                           size_t *bytes)
+{
+    static const uint8_t texts[] = {GOB_VALUE_TEXT << GOB_FIELD_BITS | GOB_FIELD_TEXT};
+    static const uint8_t ints[2] = {GOB_VALUE_INT << GOB_FIELD_BITS | GOB_FIELD_TEXT};
+    static const uint8_t floats[9] = {GOB_VALUE_FLOAT << GOB_FIELD_BITS | GOB_FIELD_TEXT};
+    const uint8_t *record = bounded_at(s, offset, bytes);
+    if (record != NULL && is_sound(s, record, *bytes)) {
+        return record;
+    }
+    switch ((gob_datum_kind)s->doubt.value) {
+    case GOB_DATUM_INT64:
+        *bytes = sizeof ints;
+        return ints;
+    case GOB_DATUM_FLOAT64:
+        *bytes = sizeof floats;
+        return floats;
+    default:
+        *bytes = sizeof texts;
+        return texts;
+    }
+}
+
 static const uint8_t *record_at(const gob_fields *s, size_t offset, size_t *bytes)
 {
-    return gob_length_read(s->arena.at + offset, bytes);
+    return GOB_UNLIKELY(s->doubt.on) ? doubted_at(s, offset, bytes)
+                                     : gob_length_read(s->arena.at + offset, bytes);
 }
 
 static bool is_free(const uint8_t *record)
@@ -24,17 +70,25 @@ static const uint8_t *any_next(const gob_fields *s, size_t *at, size_t *bytes)
     if (*at >= s->arena.used) {
         return NULL;
     }
-    const uint8_t *record = record_at(s, *at, bytes);
-    *at = (size_t)(record - s->arena.at) + *bytes;
+    const uint8_t *record = GOB_UNLIKELY(s->doubt.on) ? bounded_at(s, *at, bytes)
+                                                      : gob_length_read(s->arena.at + *at, bytes);
+    *at = record == NULL ? s->arena.used : (size_t)(record - s->arena.at) + *bytes;
     return record;
+}
+
+/* Whether a walk passes over a record. */
+static bool is_none(const gob_fields *s, const uint8_t *record, size_t bytes)
+{
+    return GOB_UNLIKELY(s->doubt.on) ? !is_sound(s, record, bytes) : is_free(record);
 }
 
 const uint8_t *gob_fields_next(const void *fields, size_t *at, size_t *bytes)
 {
+    const gob_fields *s = fields;
     const uint8_t *record;
     do {
-        record = any_next(fields, at, bytes);
-    } while (record != NULL && is_free(record));
+        record = any_next(s, at, bytes);
+    } while (record != NULL && is_none(s, record, *bytes));
     return record;
 }
 

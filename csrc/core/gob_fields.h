@@ -6,14 +6,27 @@
 #define GOB_FIELDS_H
 
 #include "gob_arena.h"
+#include "gob_datum.h"
 #include "gob_record.h"
 #include "gob_table.h"
+
+/* Of a file that is mapped and has not been looked through: what its records have to be. Those that
+ * are not, are looked at each time, are passed over, or read as an empty field with an empty value.
+ */
+typedef struct gob_doubt {
+    bool on;
+    uint8_t key; /* gob_datum_kind */
+    uint8_t value;
+    bool encodes_keys;
+    bool encodes_values;
+} gob_doubt;
 
 typedef struct gob_fields {
     gob_table table; /* offsets in the arena, by the hash of the field */
     gob_arena arena;
     uint8_t narrow_bits; /* offsets of 4 bytes reach 2**this; less in tests */
     bool mapped;         /* table and arena lie in a file: it is read only */
+    gob_doubt doubt;
 } gob_fields;
 
 void gob_fields_init(gob_fields *s, uint64_t seed);

@@ -1,6 +1,7 @@
 #include "gob_hashmap.h"
 
 #include "gob_check.h"
+#include "gob_fields_snapshot.h"
 
 /* As of gob_zset. */
 static void check(const gob_hashmap *h)
@@ -91,8 +92,14 @@ static void take_fields(gob_hashmap *h, gob_fields *s)
     h->fields = s;
 }
 
-gob_status gob_hashmap_copy(gob_hashmap *dst, const gob_hashmap *src)
+gob_status gob_hashmap_trust(gob_hashmap *h)
 {
+    return h->compact ? GOB_OK : gob_fields_trust(h->fields, &h->alloc);
+}
+
+gob_status gob_hashmap_copy(gob_hashmap *dst, gob_hashmap *src)
+{
+    GOB_TRY(gob_hashmap_trust(src));
     if (src->compact) {
         dst->seed = src->seed;
         return gob_blob_copy(&dst->blob, &dst->alloc, &src->blob);

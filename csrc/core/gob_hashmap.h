@@ -39,7 +39,11 @@ void gob_hashmap_clear(gob_hashmap *h);
 
 /* An initialised, empty dst of the same options becomes a copy of src, of a compact one with its
  * seed too. O(n). */
-gob_status gob_hashmap_copy(gob_hashmap *dst, const gob_hashmap *src);
+gob_status gob_hashmap_copy(gob_hashmap *dst, gob_hashmap *src);
+
+/* Looks through a file that it reads, where that is not done yet. GOB_NOMEM, GOB_STOPPED,
+ * GOB_MALFORMED. */
+gob_status gob_hashmap_trust(gob_hashmap *h);
 
 size_t gob_hashmap_count(const gob_hashmap *h);
 

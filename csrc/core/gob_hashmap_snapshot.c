@@ -43,6 +43,7 @@ static gob_status write_blob(gob_hashmap *h, gob_writer *w)
 gob_status gob_hashmap_save(gob_hashmap *h, gob_hashmap_kinds kinds, gob_sink *sink, void *to)
 {
     gob_writer w;
+    GOB_TRY(gob_hashmap_trust(h));
     GOB_TRY(gob_writer_begin(&w, GOB_SNAPSHOT_HASH, sink, to));
     GOB_TRY(write_options(h, kinds, &w));
     GOB_TRY(h->compact ? write_blob(h, &w) : gob_fields_save(h->fields, &h->alloc, NULL, true, &w));
@@ -116,11 +117,13 @@ static gob_status load(gob_hashmap *h, const options *o, const gob_reader *r, co
     gob_fields view;
     bool compact = o->compact != 0;
     GOB_TRY(gob_fields_view(&view, r, (size_t)o->count, !compact, why));
-    if (compact || gob_reader_checks(r, h->mapped)) {
+    bool checks = compact || gob_reader_checks(r, h->mapped);
+    if (checks) {
         GOB_TRY(gob_reader_check_all(r, why));
         GOB_TRY(gob_fields_check(&view, &h->alloc, why));
         GOB_TRY(check_entries(&view, o, r->pace, why));
     }
+    view.doubt = (gob_doubt){!checks, o->key, o->value, h->encoding, h->encoding};
     GOB_TRY(compact ? take_blob(h, &view, why) : take_fields(h, &view));
     GOB_ASSERT(h->mapped || gob_hashmap_validate(h, why));
     return GOB_OK;

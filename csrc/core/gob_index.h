@@ -115,6 +115,9 @@ typedef struct gob_walk {
 /* Fills up to GOB_WALK_MAX members and scores; 0 when the walk is over. */
 size_t gob_index_walk(const gob_index *ix, gob_walk *w, int64_t *members, double *scores);
 
+/* Members by the counts of the table and of the pages. */
+uint64_t gob_index_counted(const gob_index *ix);
+
 bool gob_index_validate(const gob_index *ix, gob_pace *pace, const char **why);
 
 #endif

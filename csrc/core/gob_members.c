@@ -45,10 +45,12 @@ static int64_t id_of(const gob_members *m, size_t offset)
 
 static size_t offset_of(const gob_members *m, int64_t id)
 {
-    return (size_t)(id - (gob_members_wide(m) ? 0 : INT32_MIN)) * unit(m);
+    uint64_t first = gob_members_wide(m) ? 0 : (uint64_t)INT32_MIN;
+    return (size_t)((uint64_t)id - first) * unit(m); /* of any id, which a mapped file may hold */
 }
 
-static gob_name name_at(const gob_members *m, size_t offset)
+/* As a record says. */
+static gob_name said_at(const gob_members *m, size_t offset)
 {
     const uint8_t *p = m->arena.at + offset + width(m);
     if (m->fixed != 0) {
@@ -57,9 +59,23 @@ static gob_name name_at(const gob_members *m, size_t offset)
     return *p < LONG ? (gob_name){p + 1, *p} : (gob_name){p + 5, gob_load32(p + 1)};
 }
 
+/* In a file that is mapped, offsets and lengths may be any: those that lead out of the arena are of
+ * names without content. What is read of a record before that is known may lie behind the arena,
+ * but in the file, whose list and tail follow. */
+static gob_name name_at(const gob_members *m, size_t offset)
+{
+    static const uint8_t nothing[GOB_UUID_BYTES];
+    if (GOB_UNLIKELY(offset >= m->arena.used)) {
+        return (gob_name){nothing, m->fixed};
+    }
+    gob_name name = said_at(m, offset);
+    bool inside = (ptrdiff_t)name.len <= m->arena.at + m->arena.used - name.at;
+    return GOB_LIKELY(inside) ? name : (gob_name){name.at, 0};
+}
+
 static size_t bytes_at(const gob_members *m, size_t offset)
 {
-    return record_bytes(m, name_at(m, offset).len);
+    return record_bytes(m, said_at(m, offset).len);
 }
 
 static double score_at(const gob_members *m, size_t offset)
@@ -169,7 +185,8 @@ bool gob_members_fits(const gob_members *m, double score)
 
 double gob_members_score(const gob_members *m, int64_t id)
 {
-    return score_at(m, offset_of(m, id));
+    size_t offset = offset_of(m, id);
+    return GOB_LIKELY(offset < m->arena.used) ? score_at(m, offset) : GOB_ABSENT;
 }
 
 void gob_members_set_score(gob_members *m, int64_t id, double score)
@@ -657,6 +674,7 @@ bool gob_members_validate(const gob_members *m, gob_pace *pace, const char **why
                "members: ids do not reach all records");
     for (; at < m->arena.used; at += bytes_at(m, at)) {
         GOB_DEMAND_TIME(pace, 1);
+        GOB_DEMAND(bytes_at(m, at) <= m->arena.used - at, "members: records do not fill the arena");
         if (is_free(m, at)) {
             dead += bytes_at(m, at);
             continue;
@@ -665,7 +683,6 @@ bool gob_members_validate(const gob_members *m, gob_pace *pace, const char **why
         GOB_DEMAND(gob_members_find(m, name_at(m, at)) == id_of(m, at),
                    "members: a name is not found at its record");
     }
-    GOB_DEMAND(at == m->arena.used, "members: records do not fill the arena");
     GOB_DEMAND(records == m->records, "members: count of names");
     GOB_DEMAND(dead == m->arena.dead, "members: bytes of free records");
     GOB_DEMAND(m->table.capacity != 0 ? m->table.live == records : records <= GOB_SMALL_MAX,
@@ -736,7 +753,7 @@ static size_t bounded_bytes(const gob_members *m, size_t offset)
     if (room < prefix || (m->fixed == 0 && *p == LONG && room < record_bytes(m, 0) + 4)) {
         return 0;
     }
-    gob_name name = name_at(m, offset);
+    gob_name name = said_at(m, offset);
     bool canonical = m->fixed != 0 || *p < LONG || (name.len >= LONG && name.len <= LENGTH_MAX);
     return canonical && record_bytes(m, name.len) <= room ? record_bytes(m, name.len) : 0;
 }
@@ -786,6 +803,7 @@ gob_status gob_members_map(gob_members *m, const gob_reader *r, size_t records, 
     }
     GOB_EXPECT(gob_table_bytes(&view) == table.size, "bytes of the table of names");
     view.ctrl = (uint8_t *)(uintptr_t)table.at;
+    GOB_EXPECT(m->fixed == 0 || arena.size % unit(m) == 0, "length of a name");
     m->table = view;
     m->arena = (gob_arena){
         .at = (uint8_t *)(uintptr_t)arena.at,

@@ -40,7 +40,7 @@ static void node_free(gob_alloc *a, gob_node *n)
 static void child_free(gob_order *o, gob_alloc *a, gob_child c, unsigned level)
 {
     if (level == 0) {
-        if (!o->borrowed) {
+        if (o->end == NULL) {
             gob_block_free(a, o->layout, c.node);
         }
         return;
@@ -131,6 +131,22 @@ static unsigned route(const gob_order *o, const gob_node *n, const gob_bound *b)
 
 /* Reading */
 
+/* What a block of a mapped file is read as that is not what its head there says: ties without gaps,
+ * and behind them what gob_pack_get may load. */
+static const uint16_t stand_in[(sizeof(gob_block) + GOB_PACK_SLACK) / 2] = {GOB_BLOCK_MAX};
+
+static __attribute__((noinline)) bool fits(const gob_order *o, const gob_child *c)
+{
+    const gob_block *b = c->node;
+    return b->count == c->count && gob_block_is_sound(b, o->layout) &&
+           gob_block_bytes(b, o->layout) <= (size_t)(o->end - (const uint8_t *)b);
+}
+
+GOB_INLINE const gob_block *block_of(const gob_order *o, const gob_child *c)
+{
+    return GOB_LIKELY(o->end == NULL) || fits(o, c) ? c->node : (const void *)stand_in;
+}
+
 /* The block that b belongs to, and in *rank the entries before that block. */
 static const gob_child *locate(const gob_order *o, const gob_bound *b, uint64_t *rank)
 {
@@ -164,14 +180,21 @@ static size_t window_lower_bound(const gob_order *o, const gob_window *w, size_t
     return i;
 }
 
+/* A block that stands in has more entries than the one that it stands for. */
+GOB_INLINE size_t at_most(const gob_child *c, size_t i)
+{
+    return i < c->count ? i : c->count;
+}
+
 static size_t block_lower_bound(const gob_order *o, const gob_child *c, const gob_bound *b)
 {
     if (o->names == NULL) {
-        return gob_block_lower_bound(c->node, o->layout, c->first, (gob_entry){b->key, b->member});
+        gob_entry e = {b->key, b->member};
+        return at_most(c, gob_block_lower_bound(block_of(o, c), o->layout, c->first, e));
     }
     gob_window w;
     w.count = c->count;
-    gob_block_decode(c->node, o->layout, c->first, w.keys, w.members);
+    gob_block_decode(block_of(o, c), o->layout, c->first, w.keys, w.members);
     return window_lower_bound(o, &w, 0, b);
 }
 
@@ -188,8 +211,10 @@ uint64_t gob_order_lower_bound(const gob_order *o, const gob_bound *b)
 /* The place in its block of an entry that is there. */
 static size_t block_rank(const gob_order *o, const gob_child *c, gob_entry e)
 {
-    return o->names == NULL ? gob_block_lower_bound(c->node, o->layout, c->first, e)
-                            : gob_block_find(c->node, o->layout, c->first, e.member);
+    const gob_block *b = block_of(o, c);
+    size_t at = o->names == NULL ? gob_block_lower_bound(b, o->layout, c->first, e)
+                                 : gob_block_find(b, o->layout, c->first, e.member);
+    return at_most(c, at);
 }
 
 uint64_t gob_order_rank(const gob_order *o, gob_entry e)
@@ -221,7 +246,7 @@ static const gob_child *descend(const gob_order *o, uint64_t *rank)
 gob_entry gob_order_select(const gob_order *o, uint64_t rank)
 {
     const gob_child *c = descend(o, &rank);
-    return gob_block_get(c->node, o->layout, c->first, rank);
+    return gob_block_get(block_of(o, c), o->layout, c->first, rank);
 }
 
 void gob_order_rank_many(const gob_order *o, const gob_entry *entries, size_t n, uint64_t *ranks)
@@ -253,7 +278,7 @@ void gob_order_select_many(const gob_order *o, const uint64_t *ranks, size_t n, 
         }
         for (size_t i = start; i < end; i++) {
             const gob_child *c = blocks[i - start];
-            entries[i] = gob_block_get(c->node, o->layout, c->first, inside[i - start]);
+            entries[i] = gob_block_get(block_of(o, c), o->layout, c->first, inside[i - start]);
         }
     }
 }
@@ -264,7 +289,7 @@ void gob_order_read(const gob_order *o, uint64_t rank, gob_window *w)
     const gob_child *c = descend(o, &inside);
     w->first_rank = rank - inside;
     w->count = c->count;
-    gob_block_decode(c->node, o->layout, c->first, w->keys, w->members);
+    gob_block_decode(block_of(o, c), o->layout, c->first, w->keys, w->members);
 }
 
 /* Writing */
@@ -761,7 +786,9 @@ uint64_t gob_order_blocks(const gob_order *o)
 
 gob_child gob_order_block(const gob_order *o, uint64_t rank)
 {
-    return *descend(o, &rank);
+    gob_child c = *descend(o, &rank);
+    c.node = o->end == NULL || fits(o, &c) ? c.node : NULL;
+    return c;
 }
 
 gob_status gob_order_optimize(gob_order *o, gob_alloc *a)
@@ -803,6 +830,7 @@ static bool validate_block(walk *w, const gob_child *c, const char **why)
     const gob_block *b = c->node;
     GOB_DEMAND(b->count >= 1 && b->count <= GOB_BLOCK_MAX, "order: block size");
     GOB_DEMAND(b->count == c->count, "order: block count differs from its parent's");
+    GOB_DEMAND(block_of(w->order, c) == b, "order: a block beyond the file");
     gob_block_decode(b, w->order->layout, c->first, w->window.keys, w->window.members);
     for (size_t i = 0; i < b->count; i++) {
         gob_entry e = {w->window.keys[i], w->window.members[i]};

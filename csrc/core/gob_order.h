@@ -25,7 +25,8 @@ typedef struct gob_order {
     uint64_t count;
     const gob_members *names; /* what ids stand for; NULL where members are integers */
     gob_layout layout;
-    bool borrowed; /* blocks lie in a file that is mapped: they are read only, and not freed */
+    const uint8_t *end; /* of the blocks, where these lie in a file that is mapped: they are read
+                           only, not freed, and looked at each time; or NULL */
 } gob_order;
 
 void gob_order_init(gob_order *o, gob_layout layout, const gob_members *names);
@@ -115,7 +116,8 @@ bool gob_order_validate(const gob_order *o, const char **why);
 
 uint64_t gob_order_blocks(const gob_order *o);
 
-/* The block that begins at a rank < count. */
+/* The block that begins at a rank < count. Its node is NULL where it is one of a file that is not
+ * what its head there says. */
 gob_child gob_order_block(const gob_order *o, uint64_t rank);
 
 #endif

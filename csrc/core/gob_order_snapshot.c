@@ -33,6 +33,9 @@ gob_status gob_order_save(const gob_order *o, gob_writer *w)
     GOB_TRY(gob_writer_section(w, GOB_SECTION_BLOCK_HEADS));
     for (uint64_t rank = 0; rank < o->count; rank += c.count) {
         c = gob_order_block(o, rank);
+        if (c.node == NULL) {
+            return GOB_MALFORMED;
+        }
         block_head head = {
             .key = c.first.key,
             .member = c.first.member,
@@ -56,7 +59,6 @@ static gob_status copy_block(const gob_order *o, gob_alloc *a, const block_head 
                              const uint8_t *at, gob_block **made, const char **why)
 {
     gob_block b;
-    GOB_EXPECT(head->bytes >= offsetof(gob_block, data), "bytes of a block");
     memcpy(&b, at, offsetof(gob_block, data));
     GOB_EXPECT(b.count == head->count && gob_block_is_sound(&b, o->layout) &&
                    filled_up(gob_block_bytes(&b, o->layout)) == head->bytes,
@@ -75,7 +77,7 @@ static gob_status add_block(gob_builder *b, const block_head *head, const uint8_
 {
     gob_order *o = b->order;
     gob_child c = {{head->key, head->member}, head->count, (void *)(uintptr_t)at};
-    if (o->borrowed) {
+    if (o->end != NULL) {
         return gob_builder_add_block(b, c);
     }
     gob_block *block;
@@ -98,7 +100,9 @@ static gob_status add_all(gob_builder *b, const gob_reader *r, const char **why)
         memcpy(&head, heads.at + at, sizeof head);
         GOB_EXPECT(head.count >= 1 && head.count <= GOB_BLOCK_MAX && head.unused == 0,
                    "head of a block");
-        GOB_EXPECT(head.bytes <= blocks.size && head.bytes % 2 == 0, "a block beyond its section");
+        GOB_EXPECT(head.bytes >= offsetof(gob_block, data) && head.bytes % 2 == 0,
+                   "bytes of a block");
+        GOB_EXPECT(head.bytes <= blocks.size, "a block beyond its section");
         GOB_TRY(add_block(b, &head, blocks.at, why));
         blocks.at += head.bytes;
         blocks.size -= head.bytes;
@@ -112,7 +116,8 @@ gob_status gob_order_load(gob_order *o, gob_alloc *a, const gob_reader *r, bool 
                           const char **why)
 {
     gob_builder b;
-    o->borrowed = mapped;
+    gob_span blocks = gob_reader_section(r, GOB_SECTION_BLOCKS);
+    o->end = mapped ? blocks.at + blocks.size : NULL;
     gob_builder_init(&b, o, a);
     gob_status status = add_all(&b, r, why);
     if (status != GOB_OK) {

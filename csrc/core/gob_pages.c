@@ -118,7 +118,8 @@ double gob_page_get(const gob_pages *p, const gob_page *page, unsigned position)
     if (code > max + 1) {
         return GOB_ABSENT;
     }
-    return gob_score_load(gob_patch_find(&page->patch, p->kind, position), p->kind.score_bytes);
+    const uint8_t *at = gob_patch_find(&page->patch, p->kind, position);
+    return at == NULL ? GOB_ABSENT : gob_score_load(at, p->kind.score_bytes);
 }
 
 gob_page_census gob_page_census_of(const gob_pages *p, const gob_page *page)

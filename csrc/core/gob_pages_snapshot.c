@@ -112,15 +112,20 @@ static gob_status check_head(const gob_pages *p, const page_head *head, unsigned
     return GOB_OK;
 }
 
-static gob_status copy_page(gob_pages *p, gob_alloc *a, const page_head *head, const gob_page *laid,
-                            const char **why)
+/* Where the codes and the patch of a page are, and how much there is of both. */
+static gob_status check_page(const page_head *head, const gob_page *laid, const char **why)
 {
     const uint8_t *young = (const uint8_t *)laid + offsetof(gob_page, young); /* any byte, as yet */
     GOB_EXPECT(laid->width == head->width && laid->patch.capacity == head->capacity &&
                    laid->patch.count <= head->capacity &&
                    laid->patch.groups == groups_at(head->width, head->capacity) &&
-                   laid->patch.unused == 0 && *young == 0,
+                   laid->live <= GOB_PAGE_IDS && laid->patch.unused == 0 && *young == 0,
                "a page that is not what its head says");
+    return GOB_OK;
+}
+
+static gob_status copy_page(gob_pages *p, gob_alloc *a, const page_head *head, const gob_page *laid)
+{
     gob_page *page = gob_page_copy(p, a, laid);
     if (page == NULL) {
         return GOB_NOMEM;
@@ -149,9 +154,10 @@ gob_status gob_pages_load(gob_pages *p, gob_alloc *a, const gob_reader *r, unsig
         size_t bytes = filled_up(gob_page_bytes_for(p, head.width, head.capacity));
         GOB_EXPECT(bytes <= pages.size, "a page beyond its section");
         gob_page *laid = (gob_page *)(uintptr_t)pages.at;
+        GOB_TRY(check_page(&head, laid, why));
         if (!mapped) {
             GOB_TRY(gob_spend(a->pace, GOB_PAGE_IDS));
-            GOB_TRY(copy_page(p, a, &head, laid, why));
+            GOB_TRY(copy_page(p, a, &head, laid));
         } else if (gob_pages_insert(p, a, head.number, head.width, laid) == NULL) {
             return GOB_NOMEM;
         }

@@ -71,16 +71,20 @@ GOB_INLINE uint8_t *gob_patch_home(const gob_patch *patch, gob_patch_kind kind, 
     return gob_patch_groups(patch) + (size_t)home * GOB_PATCH_GROUP * (2U + kind.score_bytes);
 }
 
-/* The score of a position that is present. */
+/* The score of a position that is present. In a file that is mapped there may be none: then NULL,
+ * or other bytes of the page. */
 GOB_INLINE uint8_t *gob_patch_find(const gob_patch *patch, gob_patch_kind kind, unsigned position)
 {
     size_t size = (size_t)GOB_PATCH_GROUP * (2U + kind.score_bytes);
     const uint8_t *end = gob_patch_groups(patch) + patch->capacity / GOB_PATCH_GROUP * size;
     uint8_t *group = gob_patch_home(patch, kind, position);
-    for (;;) {
+    for (unsigned left = patch->capacity / GOB_PATCH_GROUP;; left--) {
         unsigned match = gob_group_match8(group, (uint16_t)position, (gob_simd)kind.simd);
         if (GOB_LIKELY(match != 0)) {
             return group + 2 * GOB_PATCH_GROUP + gob_ctz64(match) * (size_t)kind.score_bytes;
+        }
+        if (left <= 1) {
+            return NULL;
         }
         group = group + size == end ? gob_patch_groups(patch) : group + size;
     }

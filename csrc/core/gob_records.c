@@ -18,6 +18,24 @@ static void check(const gob_records *r)
 
 /* Reading */
 
+/* What lies in a file that has not been looked through may be no row: then one without fields. */
+static gob_row doubted_row(const gob_records *r, gob_name bytes)
+{
+    const char *why;
+    if (gob_row_validate(&r->shapes, bytes, &why)) {
+        gob_row row = gob_row_read(&r->shapes, bytes);
+        if (gob_row_holds(&row, (gob_datum_kind)r->values)) {
+            return row;
+        }
+    }
+    return (gob_row){.number = GOB_NO_NUMBER};
+}
+
+static gob_row row_of(const gob_records *r, gob_name bytes)
+{
+    return GOB_UNLIKELY(r->rows.doubt.on) ? doubted_row(r, bytes) : gob_row_read(&r->shapes, bytes);
+}
+
 static gob_name bytes_in(const gob_fields *rows, size_t slot)
 {
     size_t bytes;
@@ -33,7 +51,7 @@ bool gob_records_find(const gob_records *r, gob_name key, gob_row *row)
     if (slot == GOB_NO_SLOT) {
         return false;
     }
-    *row = gob_row_read(&r->shapes, bytes_in(&r->rows, slot));
+    *row = row_of(r, bytes_in(&r->rows, slot));
     return true;
 }
 
@@ -58,7 +76,7 @@ bool gob_records_next(const gob_records *r, size_t *at, gob_value *key, gob_row 
     }
     gob_record record = gob_record_read(at_record, bytes);
     *key = gob_decode(record.field_kind, record.field);
-    *row = gob_row_read(&r->shapes, record.value);
+    *row = row_of(r, record.value);
     return true;
 }
 
@@ -559,8 +577,9 @@ void gob_records_clear(gob_records *r)
     r->stamp++;
 }
 
-gob_status gob_records_copy(gob_records *dst, const gob_records *src)
+gob_status gob_records_copy(gob_records *dst, gob_records *src)
 {
+    GOB_TRY(gob_records_trust(src));
     gob_status status = gob_shapes_copy(&dst->shapes, &dst->alloc, &src->shapes);
     if (status == GOB_OK) {
         status = gob_fields_build(&dst->rows, &dst->alloc, gob_fields_next, &src->rows);

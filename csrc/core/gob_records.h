@@ -16,6 +16,7 @@ typedef struct gob_records {
     gob_shapes shapes;
     uint64_t stamp; /* changes with each change of a record */
     uint32_t epoch; /* changes when rows move without a change */
+    uint8_t values; /* gob_datum_kind, where rows are in doubt */
 } gob_records;
 
 /* A field and its value; none: the field is to go. */
@@ -32,7 +33,11 @@ void gob_records_init(gob_records *r, uint64_t seed);
 void gob_records_clear(gob_records *r);
 
 /* An initialised, empty dst becomes a copy of src. O(n). */
-gob_status gob_records_copy(gob_records *dst, const gob_records *src);
+gob_status gob_records_copy(gob_records *dst, gob_records *src);
+
+/* Looks through a file that they read, where that is not done yet. GOB_NOMEM, GOB_STOPPED,
+ * GOB_MALFORMED. */
+gob_status gob_records_trust(gob_records *r);
 
 GOB_INLINE size_t gob_records_count(const gob_records *r)
 {

@@ -260,6 +260,7 @@ gob_status gob_records_save(gob_records *r, gob_records_kinds kinds, gob_sink *s
 {
     ranking k;
     gob_writer w;
+    GOB_TRY(gob_records_trust(r));
     GOB_TRY(gob_writer_begin(&w, GOB_SNAPSHOT_HASH_TABLE, sink, to));
     GOB_TRY(begin_ranking(&k, r));
     rank_names(&k);
@@ -292,7 +293,7 @@ static gob_status read_options(const gob_reader *reader, options *o, const char 
 
 /* Each gets its rank as its number, and one use. */
 static gob_status load_names(gob_records *r, const gob_reader *reader, uint32_t count,
-                             const char **why)
+                             unsigned kind, const char **why)
 {
     gob_span file = gob_reader_section(reader, GOB_SECTION_NAMES);
     const uint8_t *at = file.at;
@@ -304,6 +305,7 @@ static gob_status load_names(gob_records *r, const gob_reader *reader, uint32_t 
         name.at = gob_length_parse(at, end, &name.len);
         GOB_EXPECT(name.at != NULL && name.len <= (size_t)(end - name.at), "length of a name");
         GOB_EXPECT(i == 0 || gob_name_compare(last, name) < 0, "order of names");
+        GOB_EXPECT(gob_datum_is_sound((gob_datum_kind)kind, GOB_VALUE_TEXT, name, false), "a name");
         GOB_TRY(gob_spend(r->alloc.pace, 1));
         GOB_TRY(gob_intern_hold(&r->shapes.names, &r->alloc, name, &number));
         last = name;
@@ -370,7 +372,7 @@ static gob_status load_all_shapes(gob_records *r, const options *o, const gob_re
     GOB_EXPECT(gob_reader_is_sound(reader, GOB_SECTION_NAMES) &&
                    gob_reader_is_sound(reader, GOB_SECTION_SHAPES),
                "checksum of its names or shapes");
-    GOB_TRY(load_names(r, reader, o->names, why));
+    GOB_TRY(load_names(r, reader, o->names, o->field, why));
     GOB_TRY(load_shapes(r, reader, o, why));
     for (uint32_t i = 0; i < o->names; i++) {
         GOB_EXPECT(r->shapes.names.items[i].uses > 1, "a name that no shape has");
@@ -383,28 +385,23 @@ static gob_status load_all_shapes(gob_records *r, const options *o, const gob_re
     return GOB_OK;
 }
 
-/* What rows are checked with: how many have a shape, and the parts of one row. */
+/* What rows are checked with: of what kinds they are, and how many have a shape. */
 typedef struct checking {
     const gob_records *r;
-    const options *o;
+    gob_records_kinds kinds;
     uint64_t *uses;
-    gob_part *parts;
 } checking;
 
 static gob_status check_record(const checking *c, const uint8_t *at, size_t bytes, const char **why)
 {
     gob_record record = gob_record_read(at, bytes);
-    GOB_EXPECT(gob_datum_is_sound((gob_datum_kind)c->o->key, record.field_kind, record.field, true),
-               "a key");
+    GOB_EXPECT(
+        gob_datum_is_sound((gob_datum_kind)c->kinds.key, record.field_kind, record.field, true),
+        "a key");
     GOB_EXPECT(record.value_kind == GOB_VALUE_TEXT, "kind of a row");
     GOB_EXPECT(gob_row_validate(&c->r->shapes, record.value, why), *why);
     gob_row row = gob_row_read(&c->r->shapes, record.value);
-    gob_row_parts(&row, c->parts);
-    for (size_t i = 0; i < row.shape.count; i++) {
-        GOB_EXPECT(gob_datum_is_sound((gob_datum_kind)c->o->value, c->parts[i].kind,
-                                      c->parts[i].bytes, true),
-                   "a value");
-    }
+    GOB_EXPECT(gob_row_holds(&row, (gob_datum_kind)c->kinds.value), "a value");
     c->uses[row.number]++;
     return GOB_OK;
 }
@@ -417,19 +414,17 @@ static gob_status check_rows(const checking *c, const gob_fields *view, const ch
         GOB_TRY(gob_spend(c->r->alloc.pace, 1));
         GOB_TRY(check_record(c, record, bytes, why));
     }
-    for (uint32_t n = 0; n < c->o->shapes; n++) {
+    for (uint32_t n = 0; n < c->r->shapes.shapes.count; n++) {
         GOB_EXPECT(c->uses[n] == c->r->shapes.shapes.items[n].uses, "records of a shape");
     }
     return GOB_OK;
 }
 
-static gob_status check(gob_records *r, const options *o, const gob_fields *view,
-                        const gob_reader *reader, const char **why)
+static gob_status check(gob_records *r, gob_records_kinds kinds, const gob_fields *view,
+                        const char **why)
 {
-    GOB_TRY(gob_reader_check_all(reader, why));
     GOB_TRY(gob_fields_check(view, &r->alloc, why));
-    size_t widest = measure(&r->shapes).widest;
-    size_t size = o->shapes * sizeof(uint64_t) + widest * sizeof(gob_part);
+    size_t size = r->shapes.shapes.count * sizeof(uint64_t);
     if (size == 0) {
         return GOB_OK;
     }
@@ -437,10 +432,23 @@ static gob_status check(gob_records *r, const options *o, const gob_fields *view
     if (uses == NULL) {
         return GOB_NOMEM;
     }
-    checking c = {r, o, uses, (void *)(uses + o->shapes)};
+    checking c = {r, kinds, uses};
     gob_status status = check_rows(&c, view, why);
     gob_free(&r->alloc, uses, size);
     return status;
+}
+
+gob_status gob_records_trust(gob_records *r)
+{
+    const char *why;
+    gob_fields view = r->rows;
+    gob_records_kinds kinds = {.key = view.doubt.key, .value = r->values};
+    if (view.doubt.on) {
+        view.doubt.on = false;
+        GOB_TRY(check(r, kinds, &view, &why));
+        r->rows.doubt.on = false;
+    }
+    return GOB_OK;
 }
 
 static gob_status load(gob_records *r, const options *o, const gob_reader *reader, bool mapped,
@@ -450,7 +458,11 @@ static gob_status load(gob_records *r, const options *o, const gob_reader *reade
     GOB_TRY(gob_fields_view(&view, reader, (size_t)o->count, true, why));
     GOB_TRY(load_all_shapes(r, o, reader, why));
     if (gob_reader_checks(reader, mapped)) {
-        GOB_TRY(check(r, o, &view, reader, why));
+        GOB_TRY(gob_reader_check_all(reader, why));
+        GOB_TRY(check(r, (gob_records_kinds){o->key, o->field, o->value}, &view, why));
+    } else {
+        view.doubt = (gob_doubt){true, o->key, GOB_DATUM_BYTES, true, false};
+        r->values = o->value;
     }
     if (mapped) {
         gob_fields_map(&r->rows, &r->alloc, &view);

@@ -81,14 +81,33 @@ void gob_row_write(uint8_t *out, uint32_t shape, const gob_part *parts, size_t n
     }
 }
 
+/* What is at a place, where the value before it ends. */
+static gob_part part_at(const gob_row *row, size_t place, const uint8_t *at)
+{
+    unsigned code = row->codes[place];
+    return (gob_part){row->shape.fields[place], kind_of(code), value_at(code, at)};
+}
+
 void gob_row_parts(const gob_row *row, gob_part *parts)
 {
     const uint8_t *at = row->codes + row->shape.count;
     for (size_t i = 0; i < row->shape.count; i++) {
-        gob_name bytes = value_at(row->codes[i], at);
-        parts[i] = (gob_part){row->shape.fields[i], kind_of(row->codes[i]), bytes};
-        at = bytes.at + bytes.len;
+        parts[i] = part_at(row, i, at);
+        at = parts[i].bytes.at + parts[i].bytes.len;
     }
+}
+
+bool gob_row_holds(const gob_row *row, gob_datum_kind kind)
+{
+    const uint8_t *at = row->codes + row->shape.count;
+    for (size_t i = 0; i < row->shape.count; i++) {
+        gob_part part = part_at(row, i, at);
+        if (!gob_datum_is_sound(kind, part.kind, part.bytes, true)) {
+            return false;
+        }
+        at = part.bytes.at + part.bytes.len;
+    }
+    return true;
 }
 
 gob_part gob_row_part(const gob_row *row, size_t place)
@@ -98,8 +117,7 @@ gob_part gob_row_part(const gob_row *row, size_t place)
         gob_name bytes = value_at(row->codes[i], at);
         at = bytes.at + bytes.len;
     }
-    unsigned code = row->codes[place];
-    return (gob_part){row->shape.fields[place], kind_of(code), value_at(code, at)};
+    return part_at(row, place, at);
 }
 
 gob_value gob_row_value(const gob_row *row, size_t place)

@@ -4,6 +4,7 @@
 #ifndef GOB_ROW_H
 #define GOB_ROW_H
 
+#include "gob_datum.h"
 #include "gob_record.h"
 #include "gob_shapes.h"
 
@@ -36,6 +37,9 @@ void gob_row_write(uint8_t *out, uint32_t shape, const gob_part *parts, size_t n
 
 /* All values. */
 void gob_row_parts(const gob_row *row, gob_part *parts);
+
+/* Whether all values are of this kind. */
+bool gob_row_holds(const gob_row *row, gob_datum_kind kind);
 
 /* What is at a place of the shape, and the value that it stands for. O(place). */
 gob_part gob_row_part(const gob_row *row, size_t place);

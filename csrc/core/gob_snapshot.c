@@ -133,7 +133,7 @@ gob_status gob_reader_open(gob_reader *r, gob_span file, const char **why)
 {
     head h;
     tail t;
-    *r = (gob_reader){.file = file};
+    *r = (gob_reader){.file = file, .checked_max = GOB_CHECKED_MAX};
     GOB_EXPECT(file.size >= sizeof h && memcmp(file.at, magic, sizeof magic) == 0,
                "it does not begin as a snapshot");
     memcpy(&h, file.at, sizeof h);

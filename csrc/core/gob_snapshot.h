@@ -34,7 +34,8 @@ typedef enum gob_section {
 enum { GOB_SECTIONS_MAX = 8 };
 
 /* Files up to this size are checked as a whole before they are mapped, which takes a few
- * milliseconds. */
+ * milliseconds. Of larger ones only what is read at once is; so whatever else they hold, each read
+ * of an object that is mapped has to stay in its file, and to end. */
 enum { GOB_CHECKED_MAX = 4 << 20 };
 
 /* Tables in files are laid out for this seed, so that the same content gives the same bytes. It is
@@ -78,6 +79,7 @@ gob_status gob_writer_end(gob_writer *w);
 typedef struct gob_reader {
     gob_span file;  /* from a multiple of eight bytes on, as its parts are read where they lie */
     gob_pace *pace; /* of those who load it; or NULL */
+    size_t checked_max; /* GOB_CHECKED_MAX; less in tests */
     gob_section_entry list[GOB_SECTIONS_MAX];
     uint32_t sections;
     gob_snapshot_kind kind;
@@ -104,7 +106,7 @@ gob_status gob_reader_check_all(const gob_reader *r, const char **why);
 /* Whether those who load it look at all it holds. */
 GOB_INLINE bool gob_reader_checks(const gob_reader *r, bool mapped)
 {
-    return !mapped || r->file.size <= GOB_CHECKED_MAX;
+    return !mapped || r->file.size <= r->checked_max;
 }
 
 /* Computes all checksums of bytes that may be a snapshot, for tests of what they do not find. */

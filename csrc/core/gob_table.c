@@ -325,6 +325,15 @@ size_t gob_table_next(const gob_table *t, size_t slot)
     return GOB_NO_SLOT;
 }
 
+bool gob_table_ends(const gob_table *t)
+{
+    bool ends = true;
+    for (size_t i = t->capacity; i < gob_table_groups(t) * GOB_GROUP; i++) {
+        ends = ends && t->ctrl[i] == GOB_CTRL_NEVER;
+    }
+    return ends;
+}
+
 bool gob_table_validate(const gob_table *t, gob_pace *pace, const char **why)
 {
     size_t live = 0;
@@ -341,9 +350,7 @@ bool gob_table_validate(const gob_table *t, gob_pace *pace, const char **why)
                        "table: a member is not found at its slot");
         }
     }
-    for (size_t i = t->capacity; i < gob_table_groups(t) * GOB_GROUP; i++) {
-        GOB_DEMAND(t->ctrl[i] == GOB_CTRL_NEVER, "table: control byte without a slot");
-    }
+    GOB_DEMAND(gob_table_ends(t), "table: control byte without a slot");
     GOB_DEMAND(live == t->live, "table: live count");
     GOB_DEMAND(dead == t->dead, "table: deleted count");
     GOB_DEMAND(t->capacity <= GOB_GROUP || live < t->capacity, "table: no end for a probe");

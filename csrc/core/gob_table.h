@@ -95,6 +95,9 @@ size_t gob_table_next(const gob_table *t, size_t slot);
 
 size_t gob_table_bytes(const gob_table *t);
 
+/* Whether no control byte is that of a slot beyond the capacity. */
+bool gob_table_ends(const gob_table *t);
+
 bool gob_table_validate(const gob_table *t, gob_pace *pace, const char **why);
 
 GOB_INLINE size_t gob_table_groups(const gob_table *t)

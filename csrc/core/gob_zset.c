@@ -116,8 +116,20 @@ void gob_zset_touch(gob_zset *z, int64_t member)
     }
 }
 
+gob_status gob_zset_trust(gob_zset *z, const char **why)
+{
+    if (z->doubted) {
+        bool good = gob_index_validate(&z->index, z->alloc.pace, why);
+        GOB_TRY(gob_verdict(good, *why));
+        z->doubted = false;
+    }
+    return GOB_OK;
+}
+
 static gob_status build_order(gob_zset *z)
 {
+    const char *why;
+    GOB_TRY(gob_zset_trust(z, &why));
     gob_order *order = gob_malloc(&z->alloc, sizeof *order);
     if (order == NULL) {
         return GOB_NOMEM;
@@ -475,6 +487,7 @@ static void let_go(gob_zset *z)
     }
     gob_alloc_count(&z->alloc, 1 - z->mapped);
     z->mapped = 0;
+    z->doubted = false;
 }
 
 void gob_zset_clear(gob_zset *z)
@@ -488,8 +501,10 @@ void gob_zset_clear(gob_zset *z)
     gob_index_free(&z->index, &z->alloc);
 }
 
-gob_status gob_zset_copy(gob_zset *dst, const gob_zset *src)
+gob_status gob_zset_copy(gob_zset *dst, gob_zset *src)
 {
+    const char *why;
+    GOB_TRY(gob_zset_trust(src, &why));
     return gob_index_copy(&dst->index, &dst->alloc, &src->index);
 }
 

@@ -29,10 +29,11 @@ typedef struct gob_zset {
     uint64_t stamp;   /* changes whenever a member or a score does */
     size_t mapped;    /* 1 + bytes of a file that it reads where they lie: read only. 0: none */
     float merge_exponent;
-    bool compress;
-    bool stuck;    /* some increment could not change a score */
-    uint8_t bulk;  /* gob_undoing */
-    uint8_t scans; /* ordered reads that were answered by a scan, since the last change */
+    bool compress : 1;
+    bool stuck : 1;   /* some increment could not change a score */
+    bool doubted : 1; /* it reads a file that has not been looked through */
+    uint8_t bulk;     /* gob_undoing */
+    uint8_t scans;    /* ordered reads that were answered by a scan, since the last change */
 } gob_zset;
 
 void gob_zset_init(gob_zset *z, gob_layout layout, float merge_exponent, uint64_t seed);
@@ -46,8 +47,12 @@ GOB_INLINE const gob_members *gob_zset_names(const gob_zset *z)
 }
 
 /* An initialised, empty dst of the same layout becomes a copy of src, in a table of its own seed.
- */
-gob_status gob_zset_copy(gob_zset *dst, const gob_zset *src);
+ * GOB_NOMEM, GOB_STOPPED; GOB_MALFORMED where src reads a file. */
+gob_status gob_zset_copy(gob_zset *dst, gob_zset *src);
+
+/* Looks through what it reads where that is not done yet, as those do who go over all of it and
+ * take room by what it says. GOB_STOPPED; GOB_MALFORMED with *why. */
+gob_status gob_zset_trust(gob_zset *z, const char **why);
 
 /* Exchanges the contents of two sets of one layout, but not their paces. */
 void gob_zset_swap(gob_zset *a, gob_zset *b);
@@ -136,7 +141,8 @@ void gob_zset_settle(gob_zset *z);
 
 /* Ordered reads */
 
-/* Brings the order up to date, where the set is not small; the other ordered reads need that. */
+/* Brings the order up to date, where the set is not small; the other ordered reads need that.
+ * GOB_NOMEM, GOB_STOPPED; GOB_MALFORMED where it reads a file. */
 gob_status gob_zset_sync(gob_zset *z);
 
 /* Whether gob_zset_sync has nothing to do. */

@@ -65,6 +65,8 @@ static gob_status write_index(gob_zset *z, gob_writer *w)
 gob_status gob_zset_save(gob_zset *z, gob_member_kind kind, gob_sink *sink, void *to)
 {
     gob_writer w;
+    const char *why;
+    GOB_TRY(gob_zset_trust(z, &why));
     if (z->order != NULL) {
         GOB_TRY(gob_zset_sync(z));
     }
@@ -138,6 +140,7 @@ static gob_status view_table(const gob_zset *z, const gob_reader *r, const optio
     view->live = (size_t)o->kept;
     GOB_EXPECT(gob_table_bytes(view) == file.size, "bytes of the table");
     view->ctrl = (uint8_t *)(uintptr_t)file.at;
+    GOB_EXPECT(gob_table_ends(view), "slots of the table");
     return GOB_OK;
 }
 
@@ -155,7 +158,9 @@ static gob_status load_ints(gob_zset *z, const gob_reader *r, const options *o, 
         GOB_TRY(gob_table_resized(t, &z->alloc, view.live, true, t));
         GOB_TRY(gob_table_insert_all(t, &view, z->alloc.pace));
     }
-    return gob_pages_load(&z->index.pages, &z->alloc, r, view.member_bytes, mapped, why);
+    GOB_TRY(gob_pages_load(&z->index.pages, &z->alloc, r, view.member_bytes, mapped, why));
+    GOB_EXPECT(gob_index_counted(&z->index) == o->count, "count of members");
+    return GOB_OK;
 }
 
 static gob_status load_order(gob_zset *z, const gob_reader *r, bool mapped, const char **why)
@@ -236,6 +241,10 @@ static gob_status load(gob_zset *z, gob_member_kind *kind, const gob_reader *r, 
         note_mapped(z, r);
     }
     gob_status status = load_parts(z, seed, r, &o, mapped, why);
+    z->doubted = status == GOB_OK && !gob_reader_checks(r, mapped);
+    if (z->doubted && gob_zset_is_synced(z) && z->order == NULL) {
+        status = gob_zset_trust(z, why); /* ordered reads of few members go over all of them */
+    }
     bool checked = z->index.named && !mapped; /* as its ids are known only then */
     if (status == GOB_OK && !checked && gob_reader_checks(r, mapped)) {
         status = gob_zset_check(z, NULL, seed, why);

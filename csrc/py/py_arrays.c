@@ -2,8 +2,9 @@
 #include "py_numpy.h"
 
 #include "py_columns.h"
-#include "py_utf8.h"
 #include "py_uuid.h"
+
+#include "gob_utf8.h"
 
 /* Rows of a one-dimensional array, any distance apart. */
 typedef struct rows {

@@ -1,8 +1,9 @@
 /* What an Arrow column holds, checked. */
 #include "py_arrow.h"
 
-#include "py_utf8.h"
 #include "py_uuid.h"
+
+#include "gob_utf8.h"
 
 static const gob_arrow_type types[] = {
     {"u", GOB_NAMES_OFFSETS32, true, 0, 0, false, false},

@@ -2,7 +2,6 @@
 #include "py_args.h"
 #include "py_hash.h"
 #include "py_status.h"
-#include "py_utf8.h"
 
 #include "gob_hashmap_snapshot.h"
 
@@ -148,23 +147,6 @@ PyObject *gob_hash_save(gob_hash_object *self, PyObject *write)
     return gob_snapshot_save(self, write, save_map);
 }
 
-static bool is_text(gob_kind kind, const gob_value *value)
-{
-    return kind != GOB_STR || value->kind != GOB_VALUE_TEXT ||
-           gob_utf8_valid(value->text.at, value->text.len);
-}
-
-static gob_status check_texts(const gob_hashmap *map, gob_kind key, gob_kind value,
-                              const char **why)
-{
-    gob_value field, of_field;
-    for (size_t at = 0; gob_hashmap_next(map, &at, &field, &of_field);) {
-        GOB_EXPECT(is_text(key, &field) && is_text(value, &of_field), "a text that is no UTF-8");
-        GOB_TRY(gob_spend(map->alloc.pace, 1));
-    }
-    return GOB_OK;
-}
-
 static gob_status load_map(void *object, const gob_reader *r, uint64_t seed, bool mapped,
                            const char **why)
 {
@@ -172,18 +154,10 @@ static gob_status load_map(void *object, const gob_reader *r, uint64_t seed, boo
     gob_hashmap map;
     gob_hashmap_kinds kinds;
     GOB_TRY(gob_hashmap_load(&map, &kinds, r, seed, mapped, why));
-    gob_kind own_key = gob_kind_of_datum(kinds.key);
-    gob_kind own_value = gob_kind_of_datum(kinds.value);
-    gob_status status =
-        gob_reader_checks(r, mapped) ? check_texts(&map, own_key, own_value, why) : GOB_OK;
-    if (status != GOB_OK) {
-        gob_hashmap_clear(&map);
-        return status;
-    }
     gob_hashmap_clear(&self->map);
     self->map = map;
-    self->key = (uint8_t)own_key;
-    self->value = (uint8_t)own_value;
+    self->key = (uint8_t)gob_kind_of_datum(kinds.key);
+    self->value = (uint8_t)gob_kind_of_datum(kinds.value);
     gob_hash_expect(self, 0);
     return GOB_OK;
 }

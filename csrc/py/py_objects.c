@@ -2,8 +2,9 @@
 #include "py_args.h"
 #include "py_columns.h"
 #include "py_host.h"
-#include "py_utf8.h"
 #include "py_uuid.h"
+
+#include "gob_utf8.h"
 
 /* Bytes of a text that is not ASCII; -1 with UnicodeEncodeError. */
 static Py_ssize_t encoded_size(PyObject *text)

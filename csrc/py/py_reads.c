@@ -5,6 +5,7 @@
 
 #include "gob_digest.h"
 #include "gob_scan.h"
+#include "gob_utf8.h"
 
 /* Scores by member */
 
@@ -112,6 +113,16 @@ static void columns_release(columns *c)
 
 enum { ROWS = 256 };
 
+/* The name of a member, which has to be UTF-8 where others take it for that: in a file that is
+ * mapped it may be anything. */
+static gob_status name_of(const gob_sortedset *self, int64_t id, gob_name *name)
+{
+    *name = gob_members_name(&self->z.index.members, id);
+    return self->z.mapped == 0 || self->kind != GOB_STR || gob_utf8_valid(name->at, name->len)
+               ? GOB_OK
+               : GOB_MALFORMED;
+}
+
 /* A batch of rows. Bytes objects need the GIL, see run_rows. */
 static gob_status put_rows(const gob_sortedset *self, const columns *c, size_t row,
                            const gob_entry *entries, size_t n)
@@ -123,7 +134,7 @@ static gob_status put_rows(const gob_sortedset *self, const columns *c, size_t r
         int64_t id = gob_unbias(entries[i].member);
         char *member = (char *)c->members.buf + (row + i) * member_bytes;
         if (c->kind != GOB_INTS) {
-            names[i] = gob_members_name(&self->z.index.members, id);
+            GOB_TRY(name_of(self, id, &names[i]));
         } else if (member_bytes == 4) {
             gob_store32(member, (uint32_t)id);
         } else {
@@ -318,12 +329,12 @@ PyObject *gob_reads_extremes(gob_sortedset *self, PyObject *args)
     } else if (peek ? self->z.order != NULL : !gob_zset_prefers_scan(&self->z)) {
         result = Py_NewRef(Py_None);
     } else if (run_scan(self, work_extremes, &s) == 0) {
-        bool done = true;
-        for (size_t row = 0; done && row < s.found; row += ROWS) {
+        gob_status status = GOB_OK;
+        for (size_t row = 0; status == GOB_OK && row < s.found; row += ROWS) {
             size_t n = s.found - row < ROWS ? s.found - row : ROWS;
-            done = put_rows(self, &c, row, s.heap + row, n) == GOB_OK;
+            status = put_rows(self, &c, row, s.heap + row, n);
         }
-        result = done ? PyLong_FromSize_t(s.found) : PyErr_NoMemory();
+        result = status == GOB_OK ? PyLong_FromSize_t(s.found) : gob_raise(status);
     }
     PyMem_RawFree(s.heap);
     columns_release(&c);
@@ -497,10 +508,11 @@ static PyObject *copy_names(gob_sortedset *self, const int64_t *ids, size_t n)
     if (names == NULL) {
         return PyErr_NoMemory();
     }
-    for (size_t i = 0; i < n; i++) {
-        names[i] = gob_members_name(&self->z.index.members, ids[i]);
+    gob_status status = GOB_OK;
+    for (size_t i = 0; status == GOB_OK && i < n; i++) {
+        status = name_of(self, ids[i], &names[i]);
     }
-    PyObject *result = copy_list(self, names, n);
+    PyObject *result = status == GOB_OK ? copy_list(self, names, n) : gob_raise(status);
     PyMem_Free(names);
     return result;
 }

@@ -82,9 +82,7 @@ PyObject *gob_snapshot_save(void *object, PyObject *write, gob_saver *saver)
 static PyObject *raise_damage(void *object, const char *why)
 {
     const char *name = strrchr(Py_TYPE((PyObject *)object)->tp_name, '.');
-    PyObject *errors = PyImport_ImportModule("goblin.errors");
-    PyObject *type = errors == NULL ? NULL : PyObject_GetAttrString(errors, "SnapshotError");
-    Py_XDECREF(errors);
+    PyObject *type = gob_errors_get("SnapshotError");
     if (type != NULL) {
         PyErr_Format(type, "no %s can be read from this: %s",
                      name == NULL ? Py_TYPE((PyObject *)object)->tp_name : name + 1, why);
@@ -93,16 +91,24 @@ static PyObject *raise_damage(void *object, const char *why)
     return NULL;
 }
 
-static gob_status load_from(void *object, gob_span file, gob_pace *pace, uint64_t seed, bool mapped,
+/* What is to be loaded, and how. */
+typedef struct source {
+    gob_span file;
+    Py_ssize_t checked_max; /* as of gob_reader */
+    int mapped;
+} source;
+
+static gob_status load_from(void *object, const source *from, gob_pace *pace, uint64_t seed,
                             gob_loader *loader, const char **why)
 {
     gob_reader r;
-    gob_status status = gob_reader_open(&r, file, why);
+    gob_status status = gob_reader_open(&r, from->file, why);
     if (status != GOB_OK) {
         return status;
     }
     r.pace = pace;
-    Py_BEGIN_ALLOW_THREADS status = loader(object, &r, seed, mapped, why);
+    r.checked_max = (size_t)from->checked_max;
+    Py_BEGIN_ALLOW_THREADS status = loader(object, &r, seed, from->mapped != 0, why);
     Py_END_ALLOW_THREADS return status;
 }
 
@@ -161,11 +167,11 @@ PyObject *gob_snapshot_load(void *object, gob_alloc *a, PyObject *args, gob_load
 {
     PyObject *buffer;
     Py_buffer view;
-    int mapped;
+    source from = {.checked_max = GOB_CHECKED_MAX};
     uint64_t seed;
     const char *why = "";
-    if (!PyArg_ParseTuple(args, "Op:_load", &buffer, &mapped) || gob_seed(&seed) < 0 ||
-        gob_ready(object) < 0) {
+    if (!PyArg_ParseTuple(args, "Op|n:_load", &buffer, &from.mapped, &from.checked_max) ||
+        gob_seed(&seed) < 0 || gob_ready(object) < 0) {
         return NULL;
     }
     buffer = settled(buffer);
@@ -173,22 +179,22 @@ PyObject *gob_snapshot_load(void *object, gob_alloc *a, PyObject *args, gob_load
         Py_XDECREF(buffer);
         return NULL;
     }
-    if (mapped && keep(object, buffer) < 0) {
+    if (from.mapped && keep(object, buffer) < 0) {
         PyBuffer_Release(&view);
         Py_DECREF(buffer);
         return NULL;
     }
-    gob_span file = {view.buf, (size_t)view.len};
-    gob_host_for(object, a, file.size);
+    from.file = (gob_span){view.buf, (size_t)view.len};
+    gob_host_for(object, a, from.file.size);
     gob_use before = gob_start(object, GOB_RUNNING);
-    gob_status status = load_from(object, file, a->pace, seed, mapped != 0, loader, &why);
+    gob_status status = load_from(object, &from, a->pace, seed, loader, &why);
     gob_finish(object, before);
     PyBuffer_Release(&view);
     Py_DECREF(buffer);
     if (status == GOB_OK) {
         Py_RETURN_NONE;
     }
-    if (mapped) {
+    if (from.mapped) {
         gob_snapshot_unmap(object);
     }
     return status == GOB_STOPPED     ? NULL

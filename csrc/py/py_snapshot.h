@@ -16,9 +16,10 @@ typedef gob_status gob_loader(void *object, const gob_reader *r, uint64_t seed, 
 /* _save(write): hands the bytes of the object's snapshot to write(chunk), piece by piece. */
 PyObject *gob_snapshot_save(void *object, PyObject *write, gob_saver *saver);
 
-/* _load(buffer, mapped): an object with its allocator, new but for what its __new__ did, becomes
- * what the buffer holds; where it is mapped, the buffer stays until gob_snapshot_unmap.
- * SnapshotError says what is wrong. */
+/* _load(buffer, mapped, checked_max): an object with its allocator, new but for what its __new__
+ * did, becomes what the buffer holds; where it is mapped, the buffer stays until
+ * gob_snapshot_unmap. The last argument is for tests and as of gob_reader. SnapshotError says what
+ * is wrong. */
 PyObject *gob_snapshot_load(void *object, gob_alloc *a, PyObject *args, gob_loader *loader);
 
 /* Lets go of the buffer of a mapped object, which is about to go itself. */

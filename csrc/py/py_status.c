@@ -1,5 +1,24 @@
 #include "py_status.h"
 
+PyObject *gob_errors_get(const char *name)
+{
+    PyObject *errors = PyImport_ImportModule("goblin.errors");
+    PyObject *type = errors == NULL ? NULL : PyObject_GetAttrString(errors, name);
+    Py_XDECREF(errors);
+    return type;
+}
+
+/* What is mapped is looked through only once that is needed. */
+static PyObject *raise_damage(void)
+{
+    PyObject *type = gob_errors_get("SnapshotError");
+    if (type != NULL) {
+        PyErr_SetString(type, "the file that is mapped holds what no such container can");
+        Py_DECREF(type);
+    }
+    return NULL;
+}
+
 PyObject *gob_raise(gob_status status)
 {
     switch (status) {
@@ -16,8 +35,9 @@ PyObject *gob_raise(gob_status status)
         return NULL;
     case GOB_STOPPED: /* with the exception of the signal handler */
         return NULL;
-    case GOB_OK:
     case GOB_MALFORMED:
+        return raise_damage();
+    case GOB_OK:
     default:
         PyErr_Format(PyExc_SystemError, "unexpected status %d of the core", (int)status);
         return NULL;
@@ -36,12 +56,9 @@ PyObject *gob_raise_key(PyObject *key)
 
 int gob_warn_precision(const char *text)
 {
-    PyObject *errors = PyImport_ImportModule("goblin.errors");
-    if (errors == NULL) {
-        return -1;
-    }
-    PyObject *result = PyObject_CallMethod(errors, "_warn_precision", "s", text);
-    Py_DECREF(errors);
+    PyObject *warn = gob_errors_get("_warn_precision");
+    PyObject *result = warn == NULL ? NULL : PyObject_CallFunction(warn, "s", text);
+    Py_XDECREF(warn);
     Py_XDECREF(result);
     return result == NULL ? -1 : 0;
 }

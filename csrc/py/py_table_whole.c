@@ -2,7 +2,6 @@
 #include "py_args.h"
 #include "py_status.h"
 #include "py_table.h"
-#include "py_utf8.h"
 
 #include "gob_records_snapshot.h"
 
@@ -165,51 +164,6 @@ PyObject *gob_table_save(gob_table_object *self, PyObject *write)
     return gob_snapshot_save(self, write, save_records);
 }
 
-static bool is_text(unsigned kind, gob_value_kind stored, gob_name text)
-{
-    return kind != GOB_STR || stored != GOB_VALUE_TEXT || gob_utf8_valid(text.at, text.len);
-}
-
-/* Whether all fields and values of a row that are to become str are UTF-8; parts has room. */
-static bool row_is_text(const gob_records *r, gob_table_kinds kinds, const gob_row *row,
-                        gob_part *parts)
-{
-    bool good = true;
-    gob_row_parts(row, parts);
-    for (size_t i = 0; good && i < row->shape.count; i++) {
-        good = is_text(kinds.field, GOB_VALUE_TEXT, gob_records_field(r, row, i)) &&
-               is_text(kinds.value, parts[i].kind, parts[i].bytes);
-    }
-    return good;
-}
-
-static gob_status check_texts(const gob_records *r, gob_table_kinds kinds, const char **why)
-{
-    gob_part *parts = NULL;
-    size_t room = 0;
-    size_t at = 0;
-    gob_value key;
-    gob_row row;
-    bool good = true;
-    gob_status status = GOB_OK;
-    while (good && status == GOB_OK && gob_records_next(r, &at, &key, &row)) {
-        if (row.shape.count > room) {
-            room = row.shape.count * 2;
-            gob_part *more = PyMem_RawRealloc(parts, room * sizeof *parts);
-            if (more == NULL) {
-                PyMem_RawFree(parts);
-                return GOB_NOMEM;
-            }
-            parts = more;
-        }
-        good = is_text(kinds.key, key.kind, key.text) && row_is_text(r, kinds, &row, parts);
-        status = gob_spend(r->alloc.pace, 1);
-    }
-    PyMem_RawFree(parts);
-    GOB_EXPECT(good, "a text that is no UTF-8");
-    return status;
-}
-
 static gob_status load_records(void *object, const gob_reader *reader, uint64_t seed, bool mapped,
                                const char **why)
 {
@@ -222,12 +176,6 @@ static gob_status load_records(void *object, const gob_reader *reader, uint64_t 
         .field = (uint8_t)gob_kind_of_datum(kinds.field),
         .value = (uint8_t)gob_kind_of_datum(kinds.value),
     };
-    gob_status status =
-        gob_reader_checks(reader, mapped) ? check_texts(&records, own, why) : GOB_OK;
-    if (status != GOB_OK) {
-        gob_records_clear(&records);
-        return status;
-    }
     gob_records_clear(&self->records);
     self->records = records;
     self->kinds = own;

@@ -2,8 +2,9 @@
 #include "py_numpy.h"
 
 #include "py_names.h"
-#include "py_utf8.h"
 #include "py_uuid.h"
+
+#include "gob_utf8.h"
 
 /* memcpy without a call for the lengths that values have. */
 static void copy(void *to, const uint8_t *from, size_t n)

@@ -2,6 +2,7 @@
 #include "py_numpy.h"
 
 #include "py_hash.h"
+#include "py_status.h"
 #include "py_table.h"
 
 static PyObject *texts_of(const gob_module_state *state, gob_kind kind, const gob_value *values,
@@ -86,6 +87,12 @@ static int parse_part(PyObject *args, size_t *at, size_t *most, PyObject **field
     return 0;
 }
 
+/* Callers ask for as many rows as there are: only in a file that is mapped some are missing. */
+static PyObject *raise_missing(void)
+{
+    return gob_raise(GOB_MALFORMED);
+}
+
 /* Objects are made while the hash is marked, as that may run finalisers. */
 PyObject *gob_hash_part(gob_hash_object *self, PyObject *args)
 {
@@ -102,6 +109,10 @@ PyObject *gob_hash_part(gob_hash_object *self, PyObject *args)
     }
     while (n < room && gob_hashmap_next(&self->map, &at, &fields[n], &values[n])) {
         n++;
+    }
+    if (n == 0 && room != 0) {
+        PyMem_Free(fields);
+        return raise_missing();
     }
     const gob_module_state *state = gob_state_of(self);
     gob_use before = gob_start(self, GOB_RUNNING);
@@ -134,6 +145,9 @@ static PyObject *keys_of(part *p, size_t *end)
     *end = p->at;
     while (n < p->n && gob_records_next(&p->self->records, end, &p->values[n], &row)) {
         n++;
+    }
+    if (n == 0 && p->n != 0) {
+        return raise_missing();
     }
     p->n = n;
     return column_of(p->state, (gob_kind)p->self->kinds.key, p->values, n);

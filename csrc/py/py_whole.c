@@ -1,8 +1,8 @@
 /* The set as a whole: layout, order, copies, snapshots, memory, and what tests look at. */
 #include "py_member.h"
 #include "py_status.h"
-#include "py_utf8.h"
 
+#include "gob_utf8.h"
 #include "gob_zset_snapshot.h"
 
 static gob_status sync_work(void *context, size_t from, size_t n)
@@ -97,6 +97,7 @@ typedef struct pair {
     gob_walk walk;
     double factor;
     double delta;
+    bool texts; /* members are str */
     bool changed;
 } pair;
 
@@ -117,11 +118,30 @@ static void return_host(pair *p, gob_pace *own)
     p->to->alloc.pace = own;
 }
 
+/* Names that are to become str have to be UTF-8. */
+static gob_status check_texts(const gob_zset *z, const char **why)
+{
+    int64_t ids[GOB_WALK_MAX];
+    double scores[GOB_WALK_MAX];
+    size_t at = 0;
+    for (size_t n;
+         (n = gob_members_walk(&z->index.members, &at, GOB_WALK_MAX, ids, scores)) != 0;) {
+        for (size_t i = 0; i < n; i++) {
+            gob_name name = gob_members_name(&z->index.members, ids[i]);
+            GOB_EXPECT(gob_utf8_valid(name.at, name.len), "a member that is no UTF-8");
+        }
+        GOB_TRY(gob_spend(z->alloc.pace, n));
+    }
+    return GOB_OK;
+}
+
 static gob_status copy_work(void *context, size_t from, size_t n)
 {
     pair *p = context;
+    const char *why;
     (void)from;
     (void)n;
+    GOB_TRY(p->texts && p->from->mapped != 0 ? check_texts(p->from, &why) : GOB_OK);
     return gob_zset_copy(p->to, p->from);
 }
 
@@ -154,7 +174,7 @@ PyObject *gob_whole_assign(gob_sortedset *self, PyObject *object)
     bool wide = other->wide;
     gob_zset twin;
     gob_zset_init(&twin, gob_zset_layout(&other->z), other->z.merge_exponent, seed);
-    pair p = {.to = &twin, .from = &other->z};
+    pair p = {.to = &twin, .from = &other->z, .texts = kind == GOB_STR};
     gob_pace *own = lend_host(&p);
     gob_status status = gob_run_whole(other, copy_work, &p, (size_t)gob_zset_count(&other->z));
     return_host(&p, own);
@@ -279,23 +299,6 @@ static gob_status save_set(void *object, gob_sink *sink, void *to)
 PyObject *gob_whole_save(gob_sortedset *self, PyObject *write)
 {
     return gob_snapshot_save(self, write, save_set);
-}
-
-/* Names that are to become str have to be UTF-8. */
-static gob_status check_texts(const gob_zset *z, const char **why)
-{
-    int64_t ids[GOB_WALK_MAX];
-    double scores[GOB_WALK_MAX];
-    size_t at = 0;
-    for (size_t n;
-         (n = gob_members_walk(&z->index.members, &at, GOB_WALK_MAX, ids, scores)) != 0;) {
-        for (size_t i = 0; i < n; i++) {
-            gob_name name = gob_members_name(&z->index.members, ids[i]);
-            GOB_EXPECT(gob_utf8_valid(name.at, name.len), "a member that is no UTF-8");
-        }
-        GOB_TRY(gob_spend(z->alloc.pace, n));
-    }
-    return GOB_OK;
 }
 
 static gob_status load_set(void *object, const gob_reader *r, uint64_t seed, bool mapped,

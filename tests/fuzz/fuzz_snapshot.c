@@ -6,6 +6,9 @@
 #include "gob_records_snapshot.h"
 #include "gob_zset_snapshot.h"
 
+#include "gob_digest.h"
+#include "gob_scan.h"
+
 #include "gob_fuzz_entries.h"
 
 /* Bits of the first byte. Above them is which allocation fails, counted from the first question on.
@@ -74,24 +77,32 @@ static gob_status load_kind(object *o, const gob_reader *r, bool mapped, const c
     }
 }
 
-static gob_status load(object *o, gob_span file, bool mapped, unsigned nth)
+/* How a file is loaded. */
+typedef struct way {
+    bool mapped;
+    bool unchecked; /* as a large file that is mapped */
+    unsigned nth;   /* allocation that fails, or 0 */
+} way;
+
+static gob_status load(object *o, gob_span file, way how)
 {
     const char *why = NULL;
     gob_reader r;
-    failing f = {{.goes_on = fail_later}, &o->alloc, nth};
+    failing f = {{.goes_on = fail_later}, &o->alloc, how.nth};
     gob_status status = gob_reader_open(&r, file, &why);
     if (status == GOB_OK) {
         o->kind = r.kind;
         r.pace = &f.pace;
+        r.checked_max = how.unchecked ? 0 : r.checked_max;
         largest_allowed = allowed_for(file.size);
-        status = load_kind(o, &r, mapped, &why);
+        status = load_kind(o, &r, how.mapped, &why);
         largest_allowed = SIZE_MAX;
         gob_alloc_fail_at(&o->alloc, 0);
         o->alloc.pace = NULL;
         REQUIRE(status == GOB_OK || o->alloc.live == 0);
         REQUIRE(o->alloc.live <= allowed_for(file.size));
     }
-    REQUIRE(status == GOB_OK || (status == GOB_NOMEM && nth != 0) ||
+    REQUIRE(status == GOB_OK || (status == GOB_NOMEM && how.nth != 0) ||
             (status == GOB_MALFORMED && why != NULL && *why != 0));
     return status;
 }
@@ -102,21 +113,22 @@ static bool sink(void *to, const void *bytes, size_t n)
     return true;
 }
 
+static gob_status save_to(object *o, output *out)
+{
+    switch (o->kind) {
+    case GOB_SNAPSHOT_SORTED_SET:
+        return gob_zset_save(&o->set, o->member, sink, out);
+    case GOB_SNAPSHOT_HASH:
+        return gob_hashmap_save(&o->hash, o->hash_kinds, sink, out);
+    default:
+        return gob_records_save(&o->records, o->records_kinds, sink, out);
+    }
+}
+
 static output save(object *o)
 {
     output out = {0};
-    gob_status status;
-    switch (o->kind) {
-    case GOB_SNAPSHOT_SORTED_SET:
-        status = gob_zset_save(&o->set, o->member, sink, &out);
-        break;
-    case GOB_SNAPSHOT_HASH:
-        status = gob_hashmap_save(&o->hash, o->hash_kinds, sink, &out);
-        break;
-    default:
-        status = gob_records_save(&o->records, o->records_kinds, sink, &out);
-    }
-    REQUIRE(status == GOB_OK);
+    REQUIRE(save_to(o, &out) == GOB_OK);
     return out;
 }
 
@@ -215,7 +227,7 @@ static void read_all(object *o)
 static output reload(gob_span file, bool mapped)
 {
     object o;
-    REQUIRE(load(&o, file, mapped, 0) == GOB_OK);
+    REQUIRE(load(&o, file, (way){.mapped = mapped}) == GOB_OK);
     output saved = save(&o);
     read_all(&o);
     clear(&o);
@@ -236,6 +248,120 @@ static void require_lasting(gob_span file)
     free(again.at);
 }
 
+/* Reading what was not checked: anything may come, but from the file, and at some time. */
+
+static volatile uint8_t seen; /* so that each byte is read */
+
+static void look_at(gob_name name)
+{
+    for (size_t i = 0; i < name.len; i++) {
+        seen = name.at[i];
+    }
+}
+
+/* Text and UUIDs; numbers are what they are. */
+static void look_at_value(const gob_value *value)
+{
+    gob_scratch scratch;
+    if (value->kind != GOB_VALUE_FLOAT && value->kind != GOB_VALUE_NONE) {
+        look_at(gob_value_bytes(value, &scratch));
+    }
+}
+
+static void wander_by_rank(gob_zset *z)
+{
+    uint64_t count = gob_zset_count(z);
+    for (uint64_t rank = 0; rank < count; rank += 1 + rank / 4) {
+        gob_entry e = gob_zset_select(z, rank);
+        gob_bound b = gob_bound_of(gob_zset_names(z), e);
+        gob_member m = {.id = gob_unbias(e.member), .name = b.name};
+        look_at(b.name);
+        (void)gob_zset_score(z, gob_zset_find(z, &m));
+        REQUIRE(gob_zset_rank(z, e) <= count);
+        REQUIRE(gob_zset_lower_bound(z, &b) <= count);
+    }
+    gob_digester d;
+    gob_digester_init(&d);
+    while (gob_digester_step(&d, z, 1000)) {
+    }
+}
+
+static void wander_set(gob_zset *z)
+{
+    gob_interval within = {.lo = -1e300, .hi = 1e300};
+    uint64_t count;
+    double total;
+    (void)gob_scan_count(z, within, &count);
+    (void)gob_scan_sum(z, within, &total);
+    if (gob_zset_sync(z) == GOB_OK) {
+        wander_by_rank(z);
+    }
+    gob_zset copy;
+    gob_zset_init(&copy, gob_zset_layout(z), 1.0F, 7);
+    if (gob_zset_copy(&copy, z) == GOB_OK) {
+        REQUIRE_VALID(gob_zset_validate(&copy, &why), why);
+    }
+    gob_zset_clear(&copy);
+}
+
+static void wander_hash(gob_hashmap *h)
+{
+    gob_scratch scratch;
+    gob_value field;
+    gob_value value;
+    for (size_t at = 0; gob_hashmap_next(h, &at, &field, &value);) {
+        look_at_value(&field);
+        look_at_value(&value);
+        if (gob_hashmap_get(h, gob_value_bytes(&field, &scratch), &value)) {
+            look_at_value(&value);
+        }
+    }
+    gob_hashmap copy;
+    gob_hashmap_init(&copy, h->encoding, h->max_compact, 7);
+    if (gob_hashmap_copy(&copy, h) == GOB_OK) {
+        REQUIRE_VALID(gob_hashmap_validate(&copy, &why), why);
+    }
+    gob_hashmap_clear(&copy);
+}
+
+static void wander_records(gob_records *r)
+{
+    gob_scratch scratch;
+    gob_value key;
+    gob_row row;
+    for (size_t at = 0; gob_records_next(r, &at, &key, &row);) {
+        (void)gob_records_find(r, gob_value_bytes(&key, &scratch), &row);
+        for (size_t i = 0; i < row.shape.count; i++) {
+            gob_value value = gob_row_value(&row, i);
+            look_at(gob_records_field(r, &row, i));
+            look_at_value(&value);
+        }
+    }
+    gob_records copy;
+    gob_records_init(&copy, 7);
+    if (gob_records_copy(&copy, r) == GOB_OK) {
+        REQUIRE_VALID(gob_records_validate(&copy, &why), why);
+    }
+    gob_records_clear(&copy);
+}
+
+static void wander(object *o)
+{
+    output out = {0};
+    switch (o->kind) {
+    case GOB_SNAPSHOT_SORTED_SET:
+        wander_set(&o->set);
+        break;
+    case GOB_SNAPSHOT_HASH:
+        wander_hash(&o->hash);
+        break;
+    default:
+        wander_records(&o->records);
+    }
+    (void)save_to(o, &out);
+    free(out.at);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     script s = open_script(data, size);
@@ -245,11 +371,19 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if ((how & RESEALED) != 0) {
         gob_snapshot_reseal(file, s.left);
     }
-    unsigned nth = (how & FAILING) != 0 ? 1U + (how >> NTH_BITS) : 0;
-    gob_status status = load(&o, (gob_span){file, s.left}, (how & MAPPED) != 0, nth);
-    if (status == GOB_OK) {
+    gob_span span = {file, s.left};
+    way chosen = {
+        .mapped = (how & MAPPED) != 0,
+        .nth = (how & FAILING) != 0 ? 1U + (how >> NTH_BITS) : 0,
+    };
+    if (load(&o, span, chosen) == GOB_OK) {
         clear(&o);
-        require_lasting((gob_span){file, s.left});
+        require_lasting(span);
+    }
+    chosen.mapped = chosen.unchecked = true;
+    if (load(&o, span, chosen) == GOB_OK) {
+        wander(&o);
+        clear(&o);
     }
     free(file);
     return 0;

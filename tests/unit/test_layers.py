@@ -14,7 +14,19 @@ CSRC = Path(__file__).parents[2] / "csrc"
 # A module may include its own layer and every earlier one; no cycles within a layer.
 LAYERS = [
     {"compiler", "status", "config", "pace", "alloc", "check", "parallel"},
-    {"cpu", "score", "hash", "pack", "text", "names", "glob", "encoding", "record"},
+    {
+        "cpu",
+        "score",
+        "hash",
+        "pack",
+        "text",
+        "names",
+        "glob",
+        "encoding",
+        "record",
+        "utf8",
+        "datum",
+    },
     {"group", "kernels", "sum", "multiset", "journal", "arena", "snapshot"},
     {"block", "patch", "blob"},
     {"pages", "table"},

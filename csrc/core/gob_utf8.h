@@ -1,6 +1,6 @@
 /* UTF-8, exactly as Python's strict codec has it: no surrogates, nothing overlong. */
-#ifndef PY_UTF8_H
-#define PY_UTF8_H
+#ifndef GOB_UTF8_H
+#define GOB_UTF8_H
 
 #include "gob_compiler.h"
 

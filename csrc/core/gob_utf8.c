@@ -1,4 +1,4 @@
-#include "py_utf8.h"
+#include "gob_utf8.h"
 
 /* Bytes of the character at the front, or 0 where there is none. */
 static size_t character_size(const uint8_t *at, size_t left)
