@@ -76,7 +76,8 @@ class Snapshots:
         holds what no such container can. With `mmap` the object reads the file itself, whose pages
         come into memory as they are needed: it is there at once, can't be changed (ValueError; its
         `copy()` can), and needs the file as it is. Of mapped files of more than 4 MiB only sizes
-        and places are checked, and damaged content may crash the process: map what you trust.
+        and places are checked at once; damaged content can't crash the process, but may give wrong
+        answers, or SnapshotError when it is read.
         OSError where reading fails. O(bytes), mapped O(pages + blocks).
 
         >>> import goblin, os, tempfile

@@ -344,7 +344,7 @@ def test_lies_in_a_file_that_is_mapped(subject: Subject, tmp_path: Path) -> None
 
 # ---- large files that are mapped
 
-UNCHECKED = {2, 3, 5, 7}  # tables, names, pages and blocks, whose bytes are trusted
+UNCHECKED = {2, 3, 5, 7}  # tables, names, pages and blocks, whose bytes are judged when read
 
 
 @pytest.mark.parametrize("member", ["int64", "str"])

@@ -29,6 +29,7 @@ from snapshots import (
 from test_snapshots import READS as SET_READS
 from test_snapshots_hash import HASH_READS, TABLE_READS
 
+import goblin
 from goblin import Hash, HashTable, SnapshotError, SortedSet
 from goblin._testing import map_unchecked, reseal
 
@@ -105,16 +106,31 @@ def damaged(data: bytes, rng: random.Random, changes: tuple[Change, ...] = CHANG
     return reseal(bytes(changed))
 
 
+MORE: dict[str, Callable[[Any, Any], Any]] = {
+    "_validate": lambda z, _: z._validate(),
+    "digest": lambda z, _: z.digest(),
+    "make": lambda z, _: SortedSet(z, member=z.member_dtype),
+    "rank dense": lambda z, m: z.rank(m, method="dense", descending=True),
+    "ranks": lambda z, _: z.ranks(z.to_numpy()[0], method="average"),
+    "union": lambda z, _: goblin.union([z, z], weights=[1, 2]),
+    "intersection": lambda z, _: goblin.intersection([z, z]),
+    "difference": lambda z, _: goblin.difference(z, z),
+}
+OTHER: dict[str, Callable[[Any, Any], Any]] = {
+    "_validate": lambda h, _: h._validate(),
+    "update": lambda h, _: type(h)(key=h.key_dtype, value=h.value_dtype).update(h),
+}
+
+
 def read_all(one: Any, key: Any) -> None:
-    for read in READS[type(one)].values():
+    more = MORE if isinstance(one, SortedSet) else OTHER
+    for read in [*READS[type(one)].values(), *more.values()]:
         try:
             read(one, key)
         except SystemError:  # that of a core which knows no better
             raise
         except Exception:
             continue
-    if isinstance(one, SortedSet):
-        one.digest()
 
 
 def small() -> Iterator[Subject]:

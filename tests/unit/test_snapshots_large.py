@@ -1,4 +1,4 @@
-"""Mapped files so large that their content is taken on trust: they do all that smaller ones do."""
+"""Mapped files so large that their content is not looked at first: they do what smaller ones do."""
 
 from __future__ import annotations
 
