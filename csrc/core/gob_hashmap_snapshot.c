@@ -79,10 +79,10 @@ static gob_status check_entries(const gob_fields *view, const options *o, gob_pa
         gob_record record = gob_record_read(at_record, bytes);
         GOB_EXPECT(gob_datum_is_sound((gob_datum_kind)o->key, record.field_kind, record.field,
                                       o->encoding != 0),
-                   "a key");
+                   "a key that is none of its kind, or no UTF-8");
         GOB_EXPECT(gob_datum_is_sound((gob_datum_kind)o->value, record.value_kind, record.value,
                                       o->encoding != 0),
-                   "a value");
+                   "a value that is none of its kind, or no UTF-8");
         GOB_TRY(gob_spend(pace, 1));
     }
     return GOB_OK;

@@ -305,7 +305,8 @@ static gob_status load_names(gob_records *r, const gob_reader *reader, uint32_t 
         name.at = gob_length_parse(at, end, &name.len);
         GOB_EXPECT(name.at != NULL && name.len <= (size_t)(end - name.at), "length of a name");
         GOB_EXPECT(i == 0 || gob_name_compare(last, name) < 0, "order of names");
-        GOB_EXPECT(gob_datum_is_sound((gob_datum_kind)kind, GOB_VALUE_TEXT, name, false), "a name");
+        GOB_EXPECT(gob_datum_is_sound((gob_datum_kind)kind, GOB_VALUE_TEXT, name, false),
+                   "a field that is none of its kind, or no UTF-8");
         GOB_TRY(gob_spend(r->alloc.pace, 1));
         GOB_TRY(gob_intern_hold(&r->shapes.names, &r->alloc, name, &number));
         last = name;
@@ -397,11 +398,12 @@ static gob_status check_record(const checking *c, const uint8_t *at, size_t byte
     gob_record record = gob_record_read(at, bytes);
     GOB_EXPECT(
         gob_datum_is_sound((gob_datum_kind)c->kinds.key, record.field_kind, record.field, true),
-        "a key");
+        "a key that is none of its kind, or no UTF-8");
     GOB_EXPECT(record.value_kind == GOB_VALUE_TEXT, "kind of a row");
     GOB_EXPECT(gob_row_validate(&c->r->shapes, record.value, why), *why);
     gob_row row = gob_row_read(&c->r->shapes, record.value);
-    GOB_EXPECT(gob_row_holds(&row, (gob_datum_kind)c->kinds.value), "a value");
+    GOB_EXPECT(gob_row_holds(&row, (gob_datum_kind)c->kinds.value),
+               "a value that is none of its kind, or no UTF-8");
     c->uses[row.number]++;
     return GOB_OK;
 }
