@@ -1214,8 +1214,16 @@ def take_in(
     weight: float, aggregate: str, target: SortedSet[Any], column: Any, scores: NDArray[Any]
 ) -> None:
     """Puts what another set contributes into an aggregate."""
-    members = _convert.members(column, target.member_dtype)
-    target._update(members, weighted(scores, weight, aggregate), _MODE_OF[aggregate])
+    members: Any = _convert.members(column, target.member_dtype)
+    scores = weighted(scores, weight, aggregate)
+    if aggregate in ("min", "max") and not _fits(scores, target.score_dtype):
+        old = target.scores(members)  # those that stay need not fit
+        scores = np.where(old <= scores if aggregate == "min" else old >= scores, old, scores)
+    target._update(members, scores, _MODE_OF[aggregate])
+
+
+def _fits(scores: NDArray[Any], dtype: Any) -> bool:
+    return bool((np.abs(scores[np.isfinite(scores)]) <= np.finfo(dtype).max).all())
 
 
 def _column(batch: Any, name: str | None) -> Any:

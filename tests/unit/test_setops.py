@@ -217,3 +217,15 @@ def test_sizes(make: Any, layout: Layout, size: int) -> None:
     assert goblin.intersection_card([a, b], 7) == min(len(common), 7)
     assert sorted(goblin.difference(a, b)) == layout.series(size // 2)
     union._validate()
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_the_lesser_of_two_may_fit_where_the_other_does_not(sign: float) -> None:
+    z = SortedSet({1: sign * 2.0**127}, score="float32")
+    z.merge(z, aggregate="min" if sign > 0 else "max", weight=2.0)
+    assert z == {1: sign * 2.0**127}
+    for new in ({1: math.inf * sign}, {2: 0.0}):
+        other = SortedSet(new, score="float32")
+        with pytest.raises(OverflowError):
+            other.merge(z, aggregate="min" if sign > 0 else "max", weight=2.0)
+        assert other == new
