@@ -46,10 +46,10 @@ test: lint docs test-c test-doc test-debug test-simd test-py ## set up, build, a
 $(READY): pyproject.toml
 	$(call say,Setting up: system packages)
 	@sh .ci/prerequisites
-	$(call say,Setting up: .venv with what the tests need (a minute or two the first time))
+	$(call say,Setting up: a virtual environment in .venv)
 	@$(PYTHON) -m venv .venv
 	@$(BIN)/pip install -q 'setuptools>=77' 'numpy>=2'
-	$(call say,Building goblin)
+	$(call say,Installing what tests and docs need and building goblin (some minutes the first time))
 	@$(BIN)/pip install -q --no-build-isolation -e '.[dev]'
 	@touch $@
 

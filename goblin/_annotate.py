@@ -42,7 +42,7 @@ def annotate(
             columns: Any = frame.columns  # type: ignore[attr-defined]
             if key not in columns:
                 known = ", ".join(map(repr, columns))
-                raise KeyError(f"the frame has no column {key!r}, but {known or 'none'}")
+                raise KeyError(f"the frame has no column {key!r}; there are: {known or 'none'}")
             made: Frame = add(frame, key, z, (score, rank))
             return made
     raise TypeError(f"a DataFrame of pandas or polars is wanted, not {type(frame).__name__}")

@@ -446,7 +446,8 @@ class HashTable(
         """
         columns = _table(data)
         if key not in columns:
-            raise KeyError(f"{key!r} is none of the columns: {', '.join(columns)}")
+            known = ", ".join(map(repr, columns))
+            raise KeyError(f"the frame has no column {key!r}; there are: {known}")
         ids = columns.pop(key)
         kinds = {"key": _arrow_kind([ids]), "value": _arrow_kind(columns.values())}
         if kinds["key"] not in _TEXTS:

@@ -1246,7 +1246,7 @@ def _chosen(columns: list[Any], name: str | None) -> Any:
     if name is None and len(columns) != 1:
         raise TypeError(f"column= must say which of the frame's columns to count: {known}")
     if name is not None and name not in columns:
-        raise KeyError(f"the frame has no column {name!r}, but {known}")
+        raise KeyError(f"the frame has no column {name!r}; there are: {known}")
     return columns[0] if name is None else name
 
 

@@ -228,7 +228,7 @@ def memory_growth(
 
 def _sorted_set(z: Any) -> SortedSet[Any]:
     if not isinstance(z, SortedSet):
-        raise TypeError(f"a SortedSet can be drawn, not {type(z).__name__}")
+        raise TypeError(f"a SortedSet can be drawn, not {type(z).__name__}; SortedSet() makes one")
     return z
 
 

@@ -348,7 +348,7 @@ def test_from_counts(form: Any) -> None:
     assert alone == {"a": 3.0, "b": 1.0}
     with pytest.raises(TypeError, match=r"column= must say which of the frame's columns .*'name'"):
         SortedSet.from_counts(form(table))
-    with pytest.raises(KeyError, match=r"no column 'typo', but .*'name'"):
+    with pytest.raises(KeyError, match=r"no column 'typo'; there are: .*'name'"):
         SortedSet.from_counts(form(table), column="typo")
 
 
