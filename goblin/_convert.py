@@ -95,11 +95,28 @@ def members(values: Any, kind: str) -> Members:
     """Members as int64 that fit `kind`, or as a column of names."""
     if isinstance(values, _core.Names):
         return values
-    return _integers(values, kind) if is_integer(kind) else names(values, kind)
+    return _integers(values, kind) if is_integer(kind) else names(values, kind, "member")
 
 
-def names(values: Any, kind: Any) -> _core.Names:
-    return _core.names(values, kind)
+def names(values: Any, kind: Any, option: str = "") -> _core.Names:
+    """A column of names; the error for numbers tells what the option takes them by."""
+    try:
+        return _core.names(values, kind)
+    except TypeError as error:
+        hint = option_of_numbers(values, option) if option else ""
+        if not hint:
+            raise
+        raise TypeError(f"{error}{hint}") from error
+
+
+def option_of_numbers(values: Any, option: str) -> str:
+    """The end of the error for numbers among names: the option that takes them, if one does."""
+    names = ("kind",) if isinstance(values, _core.ArrowColumn) else ("dtype", "type")
+    kind = next((str(getattr(values, name)) for name in names if hasattr(values, name)), "").lower()
+    if kind.startswith(("int", "uint")):  # "Int64" where some are missing
+        return f'; {option}="int64" is for integers'
+    floats = option == "value" and kind.startswith(("float", "double"))
+    return '; value="float64" is for floats' if floats else ""
 
 
 def integers(values: Any) -> NDArray[np.int64]:

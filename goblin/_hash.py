@@ -294,7 +294,7 @@ def rows(keys: Any, values: Any, key: str, value: str) -> tuple[_core.Names, Any
     """Keys and values of these kinds, as the C half takes them; one number stands for all."""
     names = _convert.names(keys, key)
     if value in _KEYS:
-        return names, _convert.names(values, value)
+        return names, _convert.names(values, value, "value")
     values = _convert.arrow_numbers(values)
     if not isinstance(values, Iterable):
         values = (values,) * len(names)

@@ -78,7 +78,7 @@ def _in_line(record: dict[Any, Any] | None) -> str:
 def _column(values: Any, kind: str) -> Any:
     """Values of one kind as Names, or an array of int64 or float64."""
     if kind in _TEXTS:
-        return _convert.names(values, kind)
+        return _convert.names(values, kind, "value")
     numbers = _convert.numbers(values, kind)
     if not isinstance(numbers, tuple):
         return numbers
@@ -449,7 +449,7 @@ class HashTable(
             known = ", ".join(map(repr, columns))
             raise KeyError(f"the frame has no column {key!r}; there are: {known}")
         ids = columns.pop(key)
-        kinds = {"key": _arrow_kind([ids]), "value": _arrow_kind(columns.values())}
+        kinds = {"key": _arrow_kind({key: ids}), "value": _arrow_kind(columns)}
         if kinds["key"] not in _TEXTS:
             raise TypeError(f"keys are text or bytes; column {key!r} is of {ids.kind}: cast it")
         table = cls.__new__(cls)._of_kinds(field="str", **kinds)
@@ -747,10 +747,10 @@ def _table(data: Any) -> dict[str, _core.ArrowColumn]:
     return columns
 
 
-def _arrow_kind(columns: Iterable[_core.ArrowColumn]) -> str:
+def _arrow_kind(columns: Mapping[str, _core.ArrowColumn]) -> str:
     """The one kind of values that Arrow columns have; floats take integers along."""
     kinds = set()
-    for column in columns:
+    for column in columns.values():
         kind = column.kind
         if kind.startswith(("int", "uint", "float")):
             kinds.add("float64" if kind.startswith("float") else "int64")
@@ -761,7 +761,10 @@ def _arrow_kind(columns: Iterable[_core.ArrowColumn]) -> str:
     if kinds == {"int64", "float64"}:
         return "float64"
     if len(kinds) > 1:
-        raise TypeError(f"the columns are of several kinds: {', '.join(sorted(kinds))}")
+        each = ", ".join(f"{name!r} of {column.kind}" for name, column in columns.items())
+        raise TypeError(
+            f"values are of one kind, columns of several: {each}; cast some or drop them"
+        )
     return kinds.pop() if kinds else "str"
 
 
@@ -778,7 +781,8 @@ def _arrow_values(
     except REFUSALS as error:
         if type(error) not in REFUSALS:
             raise
-        raise type(error)(f"column {name!r}: {error}") from error
+        hint = _convert.option_of_numbers(column, "value")
+        raise type(error)(f"column {name!r}: {error}{hint}") from error
 
 
 Record.__module__ = HashTable.__module__ = "goblin"

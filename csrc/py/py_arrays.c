@@ -168,9 +168,15 @@ static int take_strings(gob_names_object *self, PyArrayObject *array)
 
 static int refuse_dtype(const gob_names_object *self, PyArrayObject *array)
 {
-    bool raw = self->kind == GOB_UUID && PyArray_TYPE(array) == NPY_STRING;
+    int type = PyArray_TYPE(array);
+    const char *hint = "";
+    if (self->kind == GOB_UUID && type == NPY_STRING) {
+        hint = ", which drops trailing NULs; keep them as V16";
+    } else if (self->kind == GOB_STR && (PyTypeNum_ISINTEGER(type) || PyTypeNum_ISFLOAT(type))) {
+        hint = "; astype(str) makes text of it";
+    }
     PyErr_Format(PyExc_TypeError, "%s can't come from an array of %S%s", gob_kind_word(self->kind),
-                 PyArray_DESCR(array), raw ? ", which drops trailing NULs; keep them as V16" : "");
+                 PyArray_DESCR(array), hint);
     return -1;
 }
 

@@ -91,6 +91,9 @@ bool gob_arrow_find_index(const char *format, gob_arrow_type *out);
  * text that is no format. */
 const char *gob_arrow_values(const gob_arrow_schema *schema);
 
+/* The number that numpy has for a format of numbers; -1 for another. */
+int gob_arrow_dtype(const char *format);
+
 /* What the values of a column are: the name of a dtype, "str", "bytes", "uuid" or "null", else
  * their format. */
 const char *gob_arrow_kind(const gob_arrow_schema *schema);

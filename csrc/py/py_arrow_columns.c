@@ -108,8 +108,10 @@ int gob_arrow_find_type(const gob_arrow_schema *schema, gob_kind kind, gob_arrow
     const char *format = gob_arrow_values(schema);
     if (!find_type(format, out) || !suits(out, kind) ||
         (schema->dictionary != NULL && !gob_arrow_find_index(schema->format, out))) {
-        PyErr_Format(PyExc_TypeError, "%s can't come from an Arrow column of type %s",
-                     gob_kind_word(kind), kind_of(format));
+        bool number = kind == GOB_STR && gob_arrow_dtype(format) >= 0;
+        PyErr_Format(PyExc_TypeError, "%s can't come from an Arrow column of type %s%s",
+                     gob_kind_word(kind), kind_of(format),
+                     number ? "; a cast to str makes text of it" : "");
         return -1;
     }
     return 0;

@@ -3,8 +3,8 @@
 
 #include "py_arrow.h"
 
-/* By the format of a type; fixed-width ones lie as numpy has them. */
-static int type_number(const char *format)
+/* Fixed-width ones lie as numpy has them. */
+int gob_arrow_dtype(const char *format)
 {
     static const char formats[] = "cCsSiIlLefg";
     static const int numbers[] = {NPY_INT8,    NPY_UINT8,   NPY_INT16,  NPY_UINT16,
@@ -84,7 +84,7 @@ static int fill(const gob_arrow_column_object *self, const gob_arrow_type *type,
 PyObject *gob_arrow_numbers(PyObject *object, PyObject *nulls)
 {
     const gob_arrow_column_object *self = (const gob_arrow_column_object *)object;
-    int number = type_number(gob_arrow_values(&self->schema));
+    int number = gob_arrow_dtype(gob_arrow_values(&self->schema));
     gob_arrow_type type = {.nulls = nulls == Py_True};
     npy_intp shape = (npy_intp)self->rows;
     if (number < 0 ||

@@ -42,8 +42,9 @@ static gob_name name_of_bytes(PyObject *bytes)
 
 static int refuse_type(PyObject *object, gob_kind kind)
 {
-    PyErr_Format(PyExc_TypeError, "%.100R must be %s, not %.100s", object, gob_kind_word(kind),
-                 Py_TYPE(object)->tp_name);
+    bool number = kind == GOB_STR && (PyFloat_Check(object) || PyIndex_Check(object));
+    PyErr_Format(PyExc_TypeError, "%.100R must be %s, not %.100s%s", object, gob_kind_word(kind),
+                 Py_TYPE(object)->tp_name, number ? "; str() makes one" : "");
     return -1;
 }
 

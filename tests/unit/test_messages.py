@@ -11,7 +11,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from goblin import Hash, HashTable
+from goblin import Hash, HashTable, SortedSet
 
 INTS: dict[str, Any] = {"value": "int64"}
 
@@ -116,7 +116,7 @@ def test_columns_of_frames() -> None:
         HashTable.from_arrow(rows.lazy(), "id")
     with refused(TypeError, "Arrow table", "int"):
         HashTable.from_arrow(5, "id")
-    with refused(KeyError, "'key'", "id, name, city"):
+    with refused(KeyError, "'key'", "'id', 'name', 'city'"):
         HashTable.from_arrow(rows, "key")
     with refused(TypeError, "keys are text or bytes", "column 'n' is of int64"):
         HashTable.from_arrow(pl.DataFrame({"n": [1], "elo": [2]}), "n")
@@ -132,3 +132,57 @@ def test_what_is_missing_among_integers() -> None:
         HashTable.from_arrays(["a", "b"], {"elo": [1.0, float("nan")]}, value="float64")
     with pytest.raises(ValueError, match="keys"):
         HashTable.from_arrays(["a", "b"], {"elo": [1]}, **INTS)
+
+
+FRAME = pd.DataFrame({"id": [1, 2], "elo": [1500, 1400], "odds": [0.5, 1.5], "name": ["a", "b"]})
+ARRAYS = [FRAME["id"], FRAME["id"].to_numpy()]
+COLUMNS = [pl.Series(FRAME["id"]), pa.array(FRAME["id"])]
+
+
+@pytest.mark.parametrize(
+    ("keys", "way"), [(a, "astype(str)") for a in ARRAYS] + [(c, "cast to str") for c in COLUMNS]
+)
+def test_numbers_among_keys_of_text_can_be_cast(keys: Any, way: str) -> None:
+    h: Hash[str, str] = Hash()
+    for call in (h.get_many, h.pop_many, lambda keys: h.set_many(keys, ["x", "y"])):
+        with refused(TypeError, "str can't come from", "int64; ", way):
+            call(keys)
+    with refused(TypeError, "str can't come from", way):
+        HashTable.from_arrays(keys, {"name": ["x", "y"]})
+    with refused(TypeError, "str can't come from", way, 'member="int64" is for integers'):
+        SortedSet(member="str").update(keys, [1.0, 2.0])
+    with refused(TypeError, "item 0", "must be str, not int; str() makes one"):
+        h.set_many([1, 2], ["x", "y"])
+
+
+def test_keys_that_were_cast_are_taken() -> None:
+    h: Hash[str, str] = Hash()
+    for series in ARRAYS:
+        h.set_many(series.astype(str), ["x", "y"])
+    h.set_many(COLUMNS[0].cast(pl.String), ["x", "y"])
+    h.set_many(COLUMNS[1].cast("string"), ["x", "y"])
+    assert h == {"1": "x", "2": "y"}
+
+
+@pytest.mark.parametrize(("column", "kind"), [("elo", "int64"), ("odds", "float64")])
+def test_numbers_among_values_of_text_have_a_kind_of_their_own(column: str, kind: Any) -> None:
+    numbers, frame = FRAME[column], FRAME[["name", column]].rename(columns={"name": "key"})
+    hint, named = f'value="{kind}" is for', f"column {column!r}: str"
+    for values in (numbers, numbers.to_numpy(), pl.Series(numbers), pa.array(numbers)):
+        with refused(TypeError, "str can't come from", kind, hint):
+            Hash().set_many(["a", "b"], values)
+        with refused(TypeError, "bytes can't come from", kind, hint):
+            Hash(value="bytes").set_many(["a", "b"], values)
+        with refused(TypeError, named, hint):
+            HashTable.from_arrays(["a", "b"], {column: values})
+    with refused(TypeError, "str can't come from", kind, hint):
+        Hash(frame)
+    with refused(TypeError, named, hint):
+        HashTable(frame)
+    assert Hash(frame, value=kind).to_dict() == dict(zip("ab", numbers, strict=True))
+    assert HashTable(frame, value=kind)["a"] == {column: numbers[0]}
+
+
+def test_columns_of_several_kinds_are_named() -> None:
+    with refused(TypeError, "'elo' of int64, 'name' of str", "cast some or drop them"):
+        HashTable.from_arrow(FRAME.astype({"id": str})[["id", "elo", "name"]], "id")
