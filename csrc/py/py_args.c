@@ -55,22 +55,51 @@ int gob_parse(const gob_signature *s, PyObject *const *args, Py_ssize_t nargs, P
     return 0;
 }
 
-static int refuse_width(PyObject *object, unsigned member_bytes)
+/* What an error shows of an object: its type where its repr fails, as that of an int of thousands
+ * of digits does. */
+static PyObject *shown(PyObject *object)
 {
-    PyErr_Format(PyExc_OverflowError, "%R does not fit int%u", object, member_bytes * 8);
+    PyObject *text = PyObject_Repr(object);
+    if (text == NULL && PyErr_ExceptionMatches(PyExc_Exception) &&
+        !PyErr_ExceptionMatches(PyExc_MemoryError)) {
+        PyErr_Clear();
+        text = PyUnicode_FromFormat("<%.100s>", Py_TYPE(object)->tp_name);
+    }
+    return text;
+}
+
+int gob_refuse_type(PyObject *object, const char *wanted, const char *hint)
+{
+    PyObject *text = shown(object); /* before the type is read, which a repr may change */
+    if (text != NULL) {
+        PyErr_Format(PyExc_TypeError, "%.100U must be %s, not %.100s%s", text, wanted,
+                     Py_TYPE(object)->tp_name, hint);
+        Py_DECREF(text);
+    }
     return -1;
 }
 
-/* A Python int that is no bool. */
-static int member_of_int(PyObject *integer, unsigned member_bytes, int64_t *out)
+static int refuse_width(PyObject *integer, unsigned member_bytes)
+{
+    PyObject *text = shown(integer);
+    if (text != NULL) {
+        PyErr_Format(PyExc_OverflowError, "%U does not fit int%u", text, member_bytes * 8);
+        Py_DECREF(text);
+    }
+    return -1;
+}
+
+/* Whether a Python int fits. */
+static bool read_int(PyObject *integer, unsigned member_bytes, int64_t *out)
 {
     int overflow;
-    long long value = PyLong_AsLongLongAndOverflow(integer, &overflow);
-    if (overflow != 0 || (member_bytes == 4 && value != (int32_t)value)) {
-        return refuse_width(integer, member_bytes);
-    }
-    *out = value;
-    return 0;
+    *out = PyLong_AsLongLongAndOverflow(integer, &overflow);
+    return overflow == 0 && (member_bytes == 8 || *out == (int32_t)*out);
+}
+
+static int member_of_int(PyObject *integer, unsigned member_bytes, int64_t *out)
+{
+    return read_int(integer, member_bytes, out) ? 0 : refuse_width(integer, member_bytes);
 }
 
 int gob_member_of(PyObject *object, unsigned member_bytes, int64_t *out)
@@ -83,9 +112,7 @@ int gob_member_of(PyObject *object, unsigned member_bytes, int64_t *out)
         return -1;
     }
     if (!PyIndex_Check(object)) {
-        PyErr_Format(PyExc_TypeError, "%.100R must be an integer, not %.100s", object,
-                     Py_TYPE(object)->tp_name);
-        return -1;
+        return gob_refuse_type(object, "an integer", "");
     }
     PyObject *integer = PyNumber_Index(object);
     if (integer == NULL) {
@@ -96,10 +123,21 @@ int gob_member_of(PyObject *object, unsigned member_bytes, int64_t *out)
     return result;
 }
 
+/* Without the errors of gob_member_of: these would show objects, and a repr can be long, or fail.
+ */
 int gob_find_member(PyObject *object, unsigned member_bytes, int64_t *out)
 {
-    if (gob_member_of(object, member_bytes, out) == 0) {
-        return 1;
+    if (GOB_LIKELY(PyLong_CheckExact(object))) {
+        return read_int(object, member_bytes, out);
+    }
+    if (PyBool_Check(object) || !PyIndex_Check(object)) {
+        return 0;
+    }
+    PyObject *integer = PyNumber_Index(object);
+    if (integer != NULL) {
+        bool fits = read_int(integer, member_bytes, out);
+        Py_DECREF(integer);
+        return fits;
     }
     if (PyErr_ExceptionMatches(PyExc_TypeError) || PyErr_ExceptionMatches(PyExc_OverflowError)) {
         PyErr_Clear();

@@ -31,6 +31,9 @@ int gob_parse(const gob_signature *s, PyObject *const *args, Py_ssize_t nargs, P
 /* TypeError for one object where several are wanted. Always -1. */
 int gob_refuse_one(PyObject *object);
 
+/* TypeError for an object of a wrong type, where `wanted` is, ending in a hint. Always -1. */
+int gob_refuse_type(PyObject *object, const char *wanted, const char *hint);
+
 /* A new tuple of the items of an iterable, letting others in on the way; a list is taken at one
  * moment. */
 PyObject *gob_items(PyObject *iterable);

@@ -43,9 +43,12 @@ static gob_name name_of_bytes(PyObject *bytes)
 static int refuse_type(PyObject *object, gob_kind kind)
 {
     bool number = kind == GOB_STR && (PyFloat_Check(object) || PyIndex_Check(object));
-    PyErr_Format(PyExc_TypeError, "%.100R must be %s, not %.100s%s", object, gob_kind_word(kind),
-                 Py_TYPE(object)->tp_name, number ? "; str() makes one" : "");
-    return -1;
+    return gob_refuse_type(object, gob_kind_word(kind), number ? "; str() makes one" : "");
+}
+
+static bool has_bytes(PyObject *object)
+{
+    return PyBytes_Check(object) || PyByteArray_Check(object) || PyMemoryView_Check(object);
 }
 
 /* UTF-8 of the items that are not ASCII, together; -1 with an exception. */
@@ -101,7 +104,7 @@ static PyObject *as_bytes(PyObject *object)
     if (PyBytes_Check(object)) {
         return Py_NewRef(object);
     }
-    if (PyByteArray_Check(object) || PyMemoryView_Check(object)) {
+    if (has_bytes(object)) {
         return PyBytes_FromObject(object);
     }
     refuse_type(object, GOB_BYTES);
@@ -227,6 +230,11 @@ int gob_name_argument(const gob_module_state *state, PyObject *object, gob_kind 
 int gob_find_name(const gob_module_state *state, PyObject *object, gob_kind kind, gob_name *out,
                   gob_name_scratch *scratch)
 {
+    scratch->object = NULL;
+    if ((kind == GOB_STR && !PyUnicode_Check(object)) ||
+        (kind == GOB_BYTES && !has_bytes(object))) {
+        return 0; /* without an error, which would show the object: as gob_find_member */
+    }
     if (gob_name_argument(state, object, kind, out, scratch) == 0) {
         return 1;
     }
