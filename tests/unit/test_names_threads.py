@@ -67,8 +67,8 @@ def test_an_interrupted_write_has_changed_nothing(
 ) -> None:
     before, walk = half.digest(), iter(half)
     next(walk)
-    interrupt_soon(0.01)
     with pytest.raises(KeyboardInterrupt):
+        interrupt_soon(0.01)
         call(half, events)
         pytest.fail("the call was over before the interrupt: make it longer")
     half._validate()
@@ -83,8 +83,8 @@ def test_an_interrupted_read_leaves_a_sound_set(
     half: SortedSet, events: Any, call: Any, interrupt_soon: Callable[[float], Any]
 ) -> None:
     before = half.digest()
-    interrupt_soon(0.01)
     with pytest.raises(KeyboardInterrupt):
+        interrupt_soon(0.01)
         call(half, events)
         pytest.fail("the call was over before the interrupt: make it longer")
     half._validate()

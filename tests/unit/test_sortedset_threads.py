@@ -92,8 +92,8 @@ def test_an_interrupted_read_leaves_a_sound_set(
 ) -> None:
     content = z.digest()
     z.increment(0, -1.0)
-    interrupt_soon(0.005)
     with pytest.raises(KeyboardInterrupt):
+        interrupt_soon(0.005)
         call(z)
         time.sleep(5)
     z._validate()
