@@ -1228,7 +1228,8 @@ def _fits(scores: NDArray[Any], dtype: Any) -> bool:
 
 def _column(batch: Any, name: str | None) -> Any:
     """The members of a batch: one of its columns, or itself."""
-    if np.isscalar(batch) or isinstance(batch, uuid.UUID):
+    is_one = np.isscalar(batch) and not isinstance(batch, memoryview)  # which numpy calls a scalar
+    if is_one or isinstance(batch, uuid.UUID):
         kind = type(batch).__name__
         raise TypeError(f"an array of members or an iterable of arrays is wanted, not of {kind}")
     if isinstance(batch, Arrays):

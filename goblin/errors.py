@@ -34,5 +34,5 @@ def _warn_precision(text: str) -> None:
 
 
 def _is_ours(frame: FrameType) -> bool:
-    name: str = frame.f_globals.get("__name__", "")
-    return name.partition(".")[0] == "goblin"
+    name = frame.f_globals.get("__name__")  # anything, where the caller's code went through exec
+    return isinstance(name, str) and name.partition(".")[0] == "goblin"

@@ -18,11 +18,13 @@ void gob_parallel(gob_task here, gob_task aside, gob_task waiting)
 #include <stdbool.h>
 #include <stddef.h>
 #include <time.h>
+#include <unistd.h>
 
 enum { WAIT_NS = 5000000 };
 
 typedef struct other {
     gob_task task;
+    pid_t process; /* that has the thread */
     pthread_t thread;
     pthread_mutex_t mutex;
     pthread_cond_t ended;
@@ -69,21 +71,36 @@ static bool has_ended(other *o)
     return done;
 }
 
+static bool is_child(const other *o)
+{
+    return getpid() != o->process;
+}
+
+/* What a child gets is a copy, of a mutex too, which the thread may have held: it leaves that
+ * alone, and runs what was not done by then. */
+static void finish(other *o, bool started, gob_task waiting)
+{
+    while (started && !is_child(o) && !has_ended(o)) {
+        waiting.run(waiting.context);
+    }
+    if (started && !is_child(o)) {
+        (void)pthread_join(o->thread, NULL);
+    } else if (!o->done) {
+        o->task.run(o->task.context);
+    }
+}
+
 void gob_parallel(gob_task here, gob_task aside, gob_task waiting)
 {
-    other o = {aside, .mutex = PTHREAD_MUTEX_INITIALIZER, .ended = PTHREAD_COND_INITIALIZER};
+    other o = {aside, .process = getpid(), .mutex = PTHREAD_MUTEX_INITIALIZER,
+               .ended = PTHREAD_COND_INITIALIZER};
     bool started = start(&o);
     here.run(here.context);
-    if (started) {
-        while (!has_ended(&o)) {
-            waiting.run(waiting.context);
-        }
-        (void)pthread_join(o.thread, NULL);
-    } else {
-        aside.run(aside.context);
+    finish(&o, started, waiting);
+    if (!is_child(&o)) {
+        (void)pthread_cond_destroy(&o.ended);
+        (void)pthread_mutex_destroy(&o.mutex);
     }
-    (void)pthread_cond_destroy(&o.ended);
-    (void)pthread_mutex_destroy(&o.mutex);
 }
 
 #endif

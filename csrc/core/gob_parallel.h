@@ -10,7 +10,8 @@ typedef struct gob_task {
 
 /* Runs `here` in the caller's thread and `aside` in another one, which gets no signals; or, where
  * none can be had, afterwards. Both are done when it returns. While `here` has to wait for `aside`,
- * it runs `waiting` every few milliseconds. */
+ * it runs `waiting` every few milliseconds. `here` and `waiting` may fork the process: the child
+ * has no other thread, so that it runs `aside` itself, anew where it was under way. */
 void gob_parallel(gob_task here, gob_task aside, gob_task waiting);
 
 #endif

@@ -152,6 +152,7 @@ static void check_index(void *context)
 {
     half *h = context;
     const gob_index *ix = &h->z->index;
+    h->hash = 0; /* it may run anew */
     bool good = gob_index_validate(ix, h->pace, &h->why);
     h->status = gob_verdict(good, h->why);
     if (h->status == GOB_OK && h->set != NULL) {

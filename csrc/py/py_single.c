@@ -141,8 +141,11 @@ int gob_warn_stuck(gob_sortedset *self)
     if (!self->z.stuck || self->warned) {
         return 0;
     }
-    self->warned = true;
-    return gob_warn_precision("an increment was too small to change the score it was added to");
+    self->warned = true; /* also for what a warning runs */
+    int result =
+        gob_warn_precision("an increment was too small to change the score it was added to");
+    self->warned = result == 0; /* one that is an error refuses, and will refuse again */
+    return result;
 }
 
 PyObject *gob_single_increment(gob_sortedset *self, PyObject *const *args, Py_ssize_t nargs,

@@ -6,6 +6,7 @@ import errno
 import os
 import re
 import reprlib
+import stat
 import sys
 import time
 from collections.abc import Callable, Iterable
@@ -82,7 +83,9 @@ def trace(file: str, options: Options) -> Loaded:
 
 
 def is_snapshot(file: str) -> bool:
-    """Whether a file begins as what `save` writes."""
+    """Whether a file begins as what `save` writes. No look at a pipe, which can be read once."""
+    if stat.S_ISFIFO(os.stat(file).st_mode):
+        return False
     with open(file, "rb") as opened:
         return opened.read(len(MAGIC)) == MAGIC
 

@@ -6,6 +6,8 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "gob_test.h"
 
@@ -37,6 +39,36 @@ static void tell(void *context)
     atomic_store(told, true);
 }
 
+typedef struct forking {
+    atomic_bool told;
+    pid_t child; /* 0 in the child */
+} forking;
+
+/* The child, where nobody runs `waiting`, is told at once. */
+static void run_fork(void *context)
+{
+    forking *f = context;
+    f->child = fork();
+    CHECK(f->child >= 0);
+    if (f->child == 0) {
+        (void)alarm(60); /* where it would wait for ever */
+        atomic_store(&f->told, true);
+    }
+}
+
+/* The other thread is under way when the process forks; its work is done in the child, too. */
+static void check_fork(void)
+{
+    forking f = {0};
+    gob_parallel((gob_task){run_fork, &f}, (gob_task){run_until_told, &f.told},
+                 (gob_task){tell, &f.told});
+    if (f.child == 0) {
+        _exit(0);
+    }
+    int status;
+    CHECK(waitpid(f.child, &status, 0) == f.child && status == 0);
+}
+
 int main(void)
 {
     for (int turn = 0; turn < 100; turn++) {
@@ -53,6 +85,7 @@ int main(void)
     gob_parallel((gob_task){run, &here}, (gob_task){run_until_told, &told},
                  (gob_task){tell, &told});
     CHECK(here.done == 1 && atomic_load(&told));
+    check_fork();
     work after = {0};
     run(&after);
     CHECK(after.hears_signals);

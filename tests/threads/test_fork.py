@@ -168,3 +168,26 @@ def test_a_child_knows_nobody_who_waits() -> None:
         stop.set()
         for reader in readers:
             reader.join(60)
+
+
+def test_a_signal_handler_forks_while_two_threads_check_what_is_loaded() -> None:
+    saved = SortedSet(np.arange(3_000_000), np.arange(3_000_000) % 997)
+    saved.rank(0)
+    data, digest = saved.to_bytes(), saved.digest()
+    parent, children = os.getpid(), []
+
+    def fork(*_: object) -> None:
+        children.append(os.fork())
+
+    before = signal.signal(signal.SIGALRM, fork)
+    try:
+        for part in range(1, 8):
+            signal.setitimer(signal.ITIMER_REAL, part * 0.005)
+            loaded = SortedSet.from_bytes(data)
+            signal.setitimer(signal.ITIMER_REAL, 0.0)
+            if os.getpid() != parent:
+                os._exit(loaded.digest() != digest)
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert children
+    assert [wait_for(child) for child in children] == [0] * len(children)

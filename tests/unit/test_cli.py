@@ -6,8 +6,10 @@ import bz2
 import io
 import json
 import math
+import os
 import random
 import shlex
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -563,6 +565,15 @@ def test_a_snapshot_of_any_name_is_known(
     assert "7" in capsys.readouterr().out
     for command in ("count", "leaderboard", "replay"):
         assert "board.bin: this is no trace but a saved container" in fails(command, saved)
+
+
+def test_a_pipe_is_read_from_its_beginning(dump: Path, tmp_path: Path, run_json: Json) -> None:
+    pipe = tmp_path / "pipe.tsv"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=lambda: pipe.write_bytes(dump.read_bytes()), daemon=True)
+    writer.start()
+    assert run_json("top", pipe)["digest"] == run_json("top", dump)["digest"]
+    writer.join()
 
 
 def test_a_damaged_snapshot_is_told(tmp_path: Path, fails: Callable[..., str]) -> None:

@@ -130,6 +130,7 @@ class TestFromCounts:
         assert SortedSet.from_counts([[1, 2], (2,)]) == {1: 1.0, 2: 2.0}
         assert SortedSet.from_counts([]) == {}
         assert SortedSet.from_counts(["a", "b", "b"]) == {"a": 1.0, "b": 2.0}
+        assert SortedSet.from_counts(memoryview(np.array([1, 2, 2]))) == {1: 1.0, 2: 2.0}
 
     def test_many_arrays(self) -> None:
         z = SortedSet.from_counts(np.array_split(self.IDS, 3), member="int64")
