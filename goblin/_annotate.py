@@ -41,8 +41,7 @@ def annotate(
         if _arrow.is_of(frame, name, "DataFrame"):
             columns: Any = frame.columns  # type: ignore[attr-defined]
             if key not in columns:
-                known = ", ".join(map(repr, columns))
-                raise KeyError(f"the frame has no column {key!r}; there are: {known or 'none'}")
+                raise _arrow.no_column(key, columns)
             made: Frame = add(frame, key, z, (score, rank))
             return made
     raise TypeError(f"a DataFrame of pandas or polars is wanted, not {type(frame).__name__}")

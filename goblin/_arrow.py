@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -124,6 +124,12 @@ def is_of(data: Any, library: str, kind: str) -> bool:
     """Whether it is one of a library's; who has one has loaded that."""
     one = getattr(sys.modules.get(library), kind, None)  # which a thread may be importing
     return one is not None and isinstance(data, one)
+
+
+def no_column(name: Any, columns: Iterable[Any]) -> KeyError:
+    """The error for a column that a frame does not have."""
+    known = ", ".join(map(repr, columns)) or "none"
+    return KeyError(f"the frame has no column {name!r}; there are: {known}")
 
 
 def has_objects(data: Any) -> bool:

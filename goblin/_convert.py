@@ -220,7 +220,7 @@ def _score_array(array: NDArray[Any], count: int, dtype: str) -> NDArray[np.floa
         raise TypeError(f"scores can't come from an array of {array.dtype}")
     _same_length(len(array), count)
     if array.dtype.kind in "iu" and _rounds(array, dtype):
-        _warn_precision("some integer scores have more digits than a score holds")
+        _warn_rounded()
     return np.require(array, np.float64, ["C", "A"])
 
 
@@ -228,7 +228,7 @@ def _filled_scores(items: tuple[Any, ...], count: int, dtype: str) -> NDArray[np
     _same_length(len(items), count)
     out = np.empty(count, np.float64)
     if _core.fill_scores(items, np.dtype(dtype).itemsize, out):
-        _warn_precision("some integer scores have more digits than a score holds")
+        _warn_rounded()
     return out
 
 
@@ -248,6 +248,10 @@ def _rounds(array: NDArray[Any], dtype: str) -> bool:
     stored = array.astype(dtype).astype(np.float64)
     below_the_end = np.minimum(stored, np.nextafter(float(own.max) + 1.0, 0.0))
     return bool((below_the_end.astype(array.dtype) != array).any())
+
+
+def _warn_rounded() -> None:
+    _warn_precision("some integer scores have more digits than a score holds")
 
 
 def _has_keys(data: Any) -> bool:

@@ -446,8 +446,7 @@ class HashTable(
         """
         columns = _table(data)
         if key not in columns:
-            known = ", ".join(map(repr, columns))
-            raise KeyError(f"the frame has no column {key!r}; there are: {known}")
+            raise _arrow.no_column(key, columns)
         ids = columns.pop(key)
         kinds = {"key": _arrow_kind({key: ids}), "value": _arrow_kind(columns)}
         if kinds["key"] not in _TEXTS:

@@ -1222,7 +1222,9 @@ def take_in(
     target._update(members, scores, _MODE_OF[aggregate])
 
 
-def _fits(scores: NDArray[Any], dtype: Any) -> bool:
+def _fits(scores: NDArray[Any], dtype: str) -> bool:
+    if dtype == "float64":
+        return True
     return bool((np.abs(scores[np.isfinite(scores)]) <= np.finfo(dtype).max).all())
 
 
@@ -1243,11 +1245,11 @@ def _column(batch: Any, name: str | None) -> Any:
 
 def _chosen(columns: list[Any], name: str | None) -> Any:
     """The name of the column of a frame that is to be counted."""
-    known = ", ".join(map(repr, columns)) or "none"
     if name is None and len(columns) != 1:
+        known = ", ".join(map(repr, columns)) or "none"
         raise TypeError(f"column= must say which of the frame's columns to count: {known}")
     if name is not None and name not in columns:
-        raise KeyError(f"the frame has no column {name!r}; there are: {known}")
+        raise _arrow.no_column(name, columns)
     return columns[0] if name is None else name
 
 

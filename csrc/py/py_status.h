@@ -13,7 +13,7 @@ PyObject *gob_raise(gob_status status);
 /* KeyError with the key itself as its argument, tuples too. */
 PyObject *gob_raise_key(PyObject *key);
 
-/* A class of goblin.errors, or NULL with an exception. */
+/* What goblin.errors has by that name, or NULL with an exception. */
 PyObject *gob_errors_get(const char *name);
 
 /* Warns with goblin.PrecisionWarning; -1 where that raises. */
